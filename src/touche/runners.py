@@ -216,13 +216,18 @@ def _name_of_input(
     return name
 
 
+def _name_as_passed(baseline: str | PathLike[str] | Baseline) -> str:
+    """Returns the name or path of a baseline as the caller wrote it; empty for a function."""
+    return baseline.typed if isinstance(baseline, Baseline) else name_or_path("baseline", baseline)
+
+
 @contextmanager
 def _advising_image(baseline: str | PathLike[str] | Baseline) -> Iterator[None]:
     """Adds to the error of a missing package that the baseline's image has it."""
     try:
         yield
     except NotInstalledError as error:
-        name = baseline.typed if isinstance(baseline, Baseline) else name_or_path("baseline", baseline)
+        name = _name_as_passed(baseline)
         if not name:  # a function has no image
             raise
         from touche.containers.image_builds import image_advice  # here, because only errors need its 5 ms
@@ -289,7 +294,7 @@ def _write_in_sandbox(
     """Runs the image of a baseline, whose own parser checks the options, so that no code of it runs here."""
     from touche.containers.container_runs import RUNNERS, Job  # here, because it takes 18 ms
 
-    name = baseline.typed if isinstance(baseline, Baseline) else name_or_path("baseline", baseline)
+    name = _name_as_passed(baseline)
     if isinstance(baseline, Baseline) and not name:
         raise ToucheError(f"{baseline.name} is a function without an image; pass the name of a baseline")
     if dataset.startswith(places.IR_DATASETS):

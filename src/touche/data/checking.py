@@ -152,9 +152,9 @@ def _check_documents(
         The ids in each available corpus, by its name in the card; None for web pages, which would have to be
         parsed.
     """
-    ids_by_corpus: dict[str, frozenset[str] | None] = {}
     from touche.documents.ids import read_ids  # here, because it takes 54 ms
 
+    ids_by_corpus: dict[str, frozenset[str] | None] = {}
     for name, corpus in task.corpora.items():
         try:
             path = locate_corpus(corpus)
