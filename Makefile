@@ -97,7 +97,7 @@ lint: $(READY)
 types: $(READY)
 	$(BIN)/mypy
 	rm -rf build/types && mkdir -p build/types/baselines    # the names of packages have no hyphens
-	for folder in baselines/*/; do ln -s $(CURDIR)/$$folder build/types/baselines/$$(basename $$folder | tr - _); done
+	for folder in baselines/*/; do ln -s "$(CURDIR)/$$folder" build/types/baselines/$$(basename $$folder | tr - _); done
 	MYPYPATH=src $(BIN)/mypy src/touche/baselines/starter/my-pairs/*.py
 	MYPYPATH=src $(BIN)/mypy src/touche/baselines/starter/my-method/*.py
 	MYPYPATH=src:build/types $(BIN)/mypy --package baselines
