@@ -73,7 +73,7 @@ def without_packages(text: str) -> str:
 
 
 def libraries(package: str) -> set[str]:
-    """Returns the modules that the imported modules of a package import from elsewhere, such as ``numpy``."""
+    """Returns the modules outside the standard library that a package's imported modules import."""
     names = set[str]()
     for module in [module for name, module in [*sys.modules.items()] if name.startswith(f"{package}.")]:
         file = getattr(module, "__file__", None)  # None for a subfolder
@@ -85,4 +85,4 @@ def libraries(package: str) -> set[str]:
                     names.update(alias.name.partition(".")[0] for alias in node.names)
                 elif isinstance(node, ast.ImportFrom) and node.level == 0:
                     names.add(str(node.module).partition(".")[0])
-    return names
+    return names - sys.stdlib_module_names
