@@ -1,1 +1,1 @@
-"""Input of untrusted files, output of whole files, identifiers, temporary folders."""
+"""Opens untrusted files, writes whole files; identifiers, processes, temporary folders."""

@@ -1,4 +1,4 @@
-"""Work in a thread that waits while other work uses all processors."""
+"""Background work that pauses while other work uses all processors."""
 
 import threading
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ _free.set()
 
 @contextmanager
 def processors_in_use() -> Iterator[None]:
-    """Pauses background work until the end of this block."""
+    """Pauses background work until the end of the block."""
     _free.clear()
     try:
         yield

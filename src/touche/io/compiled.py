@@ -1,4 +1,4 @@
-"""Loads the libraries compiled from C; hatch_build.py writes each of them next to its source."""
+"""Loads libraries compiled from C, which hatch_build.py writes next to their sources."""
 
 import ctypes
 import hashlib
@@ -10,7 +10,7 @@ from touche.errors import ToucheError
 
 POINTER = ctypes.c_void_p
 NUMBER = ctypes.c_int64
-_DIGEST_SIZE = 65  # bytes: the hexadecimal digits of a SHA-256, and C's final zero byte
+_DIGEST_SIZE = 65  # bytes: a SHA-256 in hexadecimal and C's final zero byte
 
 
 def compiled(path: Path, functions: Mapping[str, tuple[Any, ...]]) -> Any:
@@ -18,16 +18,16 @@ def compiled(path: Path, functions: Mapping[str, tuple[Any, ...]]) -> Any:
 
     Args:
         path: the library.
-        functions: for each function the type of its result, then those of its arguments.
+        functions: the types of each function: first its result, then its arguments.
 
     Raises:
-        ToucheError: if the library cannot be loaded, or its source has changed since.
+        ToucheError: if the library can't be loaded, or its source has changed since.
     """
     try:
         library = ctypes.CDLL(str(path))
-        # hatch_build.py adds the digest of the source, in a variable named source.
+        # hatch_build.py stores the source's digest in a variable named source.
         digest = (ctypes.c_char * _DIGEST_SIZE).in_dll(library, "source").value.decode()
-        source = path.with_suffix(".c")  # an installation has no sources
+        source = path.with_suffix(".c")  # not in an installation
         if source.is_file() and hashlib.sha256(source.read_bytes()).hexdigest() != digest:
             raise ValueError(f"{source.name} has changed since it was compiled")
     except (OSError, ValueError) as error:

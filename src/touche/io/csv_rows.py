@@ -1,4 +1,4 @@
-"""Reading of rows of CSV."""
+"""Reads CSV."""
 
 import csv
 import threading
@@ -9,25 +9,25 @@ from pathlib import Path
 from touche.errors import InputError
 from touche.io.opening import decoded
 
-_LONGEST_FIELD = 1 << 26  # characters; a longer field means an open quote
-_limit_lock = threading.Lock()  # csv has one limit for all threads
+_LONGEST_FIELD = 1 << 26  # characters; longer means an open quote
+_limit_lock = threading.Lock()  # csv's limit is global
 
 
 def read_rows(
     read_line: Callable[[], bytes], path: Path, remedy: str, first_line: int = 1
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yields the line in which each row ends, and its cells; a blank row has no cells.
+    """Yields each row's cells with the number of the line it ends in; a blank row has no cells.
 
     Args:
-        read_line: returns the next line with its end.
-        path: file that errors name.
-        remedy: remedy of broken rows.
+        read_line: returns the next line with its line end, and b"" at the end.
+        path: file, for errors.
+        remedy: what to do about broken rows.
         first_line: number of the first line.
 
     Raises:
         InputError: if a line is not UTF-8, or a row is broken.
     """
-    lines = iter(read_line, b"")  # until the end of the file
+    lines = iter(read_line, b"")  # until the end
     rows = csv.reader(decoded(lines, path, first_line), strict=True)
     try:
         for row in iter(partial(_next_row, rows), None):
@@ -38,7 +38,7 @@ def read_rows(
 
 
 def _next_row(rows: Iterator[list[str]]) -> list[str] | None:
-    """Returns the next row, or None at the end; meanwhile, csv allows longer fields."""
+    """Returns the next row or None, raising csv's limit for long fields meanwhile."""
     with _limit_lock:
         earlier_limit = csv.field_size_limit(_LONGEST_FIELD)
         try:

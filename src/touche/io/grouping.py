@@ -1,4 +1,4 @@
-"""Groups of items that have the same key."""
+"""Groups items by key."""
 
 from collections.abc import Callable, Iterable
 from typing import TypeVar
@@ -8,14 +8,7 @@ _Key = TypeVar("_Key")
 
 
 def group_by(items: Iterable[_Item], key: Callable[[_Item], _Key]) -> dict[_Key, list[_Item]]:
-    """Returns the items with each key, in their order; keys are in the order of their first items.
-
-    Unlike ``itertools.groupby``, it does not need sorted items.
-
-    Args:
-        items: the items.
-        key: returns the key of an item.
-    """
+    """Groups items by key, in order. Unlike ``itertools.groupby``, it doesn't need sorted items."""
     groups: dict[_Key, list[_Item]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)

@@ -1,4 +1,4 @@
-"""Identifiers, and values in error messages."""
+"""Ids, paths and tags, and how error messages quote values."""
 
 import os
 from collections.abc import Iterable
@@ -9,39 +9,39 @@ from unicodedata import category
 
 from touche.errors import InputError, ParameterError
 
-LONGEST_WORD = 1000  # characters; real ids have about thirty, ids of sentence pairs sixty
+LONGEST_WORD = 1000  # characters; real ids have about thirty, sentence pairs sixty
 NO_ID = f"use up to {LONGEST_WORD:,} characters without white space and control characters"
-NO_TEXT = "use a text without white space, or a whole number"  # what to do about an id of another type
-_LONGEST_QUOTE = 60  # characters of a value in an error
+NO_TEXT = "use a text without white space, or a whole number"  # remedy for ids of another type
+_LONGEST_QUOTE = 60  # characters
 NO_TAG = "is empty, too long, or has white space or control characters; use one word, such as my-team-run-1"
 
 
 def quoted(value: object) -> str:
-    """Returns a value as errors show it: quoted and truncated."""
+    """Returns a value as error messages show it: its repr, truncated."""
     try:
         text = repr(value)
-    except ValueError:  # an integer with more digits than Python prints
+    except ValueError:  # an integer with too many digits to print
         text = f"of type {type(value).__name__}"
     return text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]} ..."
 
 
 def as_id(value: object) -> object:
-    """Returns a whole number as a text, also a float such as 1.0, which pandas makes of a column with gaps.
+    """Turns whole numbers into strings, even floats such as 1.0: pandas makes them when a column has gaps.
 
-    Any other value is returned unchanged; larger floats are not exact.
+    Other values are returned unchanged, as are floats from 2^53 up, which are not exact.
     """
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return str(int(value))
     is_whole = isinstance(value, Integral) and not isinstance(value, bool)
-    return str(value) if is_whole or isinstance(value, str) else value  # text of numpy becomes Python's
+    return str(value) if is_whole or isinstance(value, str) else value  # str() also converts numpy's strings
 
 
 def is_word(value: object) -> bool:
-    """Returns whether a value fits a column of a run file: not too long, without white space and controls.
+    """Returns whether a value can be a column of a run: not too long, no whitespace or control characters.
 
-    Characters for private use are allowed, although Python does not print them.
+    Private-use characters are allowed, although Python calls them unprintable.
     """
-    # The blank is the only white space that ``isprintable`` accepts.
+    # The blank is the only whitespace that ``isprintable`` accepts.
     if not isinstance(value, str) or not 0 < len(value) <= LONGEST_WORD or " " in value:
         return False
     if value.isprintable():  # fast
@@ -50,15 +50,15 @@ def is_word(value: object) -> bool:
 
 
 def expanded(path: str | PathLike[str]) -> str:
-    """Returns a path as text; ``~`` at its beginning becomes the user's home folder."""
+    """Returns the path as a string, with a leading ``~`` replaced by the home folder."""
     return os.path.expanduser(fspath(path))  # noqa: PTH111 (Path.expanduser raises without a home)
 
 
 def name_or_path(parameter: str, value: object) -> str:
-    """Returns the name or path of a baseline or dataset as text; errors name the parameter.
+    """Returns a baseline's or dataset's name or path as a string.
 
     Raises:
-        ParameterError: if it is neither.
+        ParameterError: if it is neither; the message starts with ``parameter``.
     """
     if not isinstance(value, str | PathLike):
         raise ParameterError(f"{parameter} = {quoted(value)}; pass a name or a path")
@@ -66,24 +66,24 @@ def name_or_path(parameter: str, value: object) -> str:
 
 
 def as_path(parameter: str, value: object) -> Path:
-    """Returns the path of a file or folder; errors name the parameter.
+    """Returns a file or folder as a Path.
 
     Raises:
-        ParameterError: if it is not a path.
+        ParameterError: if it is not a path; the message starts with ``parameter``.
     """
     return Path(name_or_path(parameter, value))
 
 
 def optional_path(parameter: str, value: object) -> Path | None:
-    """Returns the path of a file or folder, or None for None, as ``as_path`` does."""
+    """Like ``as_path``, but accepts None."""
     return None if value is None else as_path(parameter, value)
 
 
 def baseline_names(baselines: str | PathLike[str] | Iterable[object]) -> list[str]:
-    """Returns the name or path of one baseline, or of several, as texts.
+    """Returns names or paths as a list of strings; a single one is accepted too.
 
     Raises:
-        ParameterError: if one is neither.
+        ParameterError: if one is neither a name nor a path.
     """
     if isinstance(baselines, str | PathLike):
         baselines = [baselines]
@@ -91,7 +91,7 @@ def baseline_names(baselines: str | PathLike[str] | Iterable[object]) -> list[st
 
 
 def dataset_name(dataset: object) -> str:
-    """Returns the path or id of a dataset as text; a relative path object begins with ``./``, unlike an id.
+    """Returns a dataset's id or path as a string. A relative path object gets ``./``, so it is no id.
 
     Raises:
         ParameterError: if it is neither.
@@ -104,7 +104,7 @@ def check_path(path: str | PathLike[str]) -> None:
     """Checks that a file can have this path.
 
     Raises:
-        InputError: if the path has a NUL or a character that file names cannot encode.
+        InputError: if it contains a NUL, or a character that file names can't encode.
     """
     try:
         is_possible = b"\0" not in os.fsencode(path)
@@ -115,26 +115,26 @@ def check_path(path: str | PathLike[str]) -> None:
 
 
 def check_tag(tag: object) -> None:
-    """Checks the last column of a run.
+    """Checks a run's tag.
 
     Raises:
-        ParameterError: if it is not one word.
+        ParameterError: if it is not a single word.
     """
     if not is_word(tag):
         raise ParameterError(f"the tag {quoted(tag)} {NO_TAG}")
 
 
 def check_new_id(value: str, noun: str, seen: set[str], path: Path | str, line: int | None = None) -> str:
-    """Returns an id that fits a run file (printable, without white space) and is new; adds it to ``seen``.
+    """Checks that an id fits a run file and is new, adds it to ``seen``, and returns it.
 
     Args:
         value: the id.
-        noun: the noun for what it identifies, such as ``topic``.
+        noun: what it identifies, such as ``topic``.
         seen: earlier ids.
         path, line: file and line, for errors.
 
     Raises:
-        InputError: if it does not fit, or is not new.
+        InputError: if it doesn't fit, or is not new.
     """
     if not is_word(value):
         problem = f"{noun} {quoted(value)} is empty, too long, or has white space or control characters"

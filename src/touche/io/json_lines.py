@@ -1,4 +1,4 @@
-"""Reading of JSON lines."""
+"""Reads JSON lines."""
 
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
@@ -13,10 +13,10 @@ from touche.io.opening import OF_DOCUMENTS, Limits, bytes_of_lines, check_utf8
 
 
 def read_jsonl(path: Path, limits: Limits = OF_DOCUMENTS) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yields the number (from 1) and object of each line of a JSON lines file.
+    """Yields the number (from 1) and object of each line that is not blank.
 
     Raises:
-        InputError: if the file cannot be read or a line is not a JSON object.
+        InputError: if the file can't be read or a line is not a JSON object.
     """
     return records_of_lines(bytes_of_lines(path, limits), path)
 
@@ -24,11 +24,11 @@ def read_jsonl(path: Path, limits: Limits = OF_DOCUMENTS) -> Iterator[tuple[int,
 def records_of_lines(
     lines: Iterable[bytes], path: Path, first_line: int = 1
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yields the number and object of each line that is not blank.
+    """Yields number and object of each line that is not blank.
 
     Args:
         lines: lines with line ends.
-        path: file that errors name.
+        path: file, for errors.
         first_line: number of the first line.
 
     Raises:
@@ -41,7 +41,7 @@ def records_of_lines(
         try:
             fields = orjson.loads(content)
         except orjson.JSONDecodeError as error:
-            check_utf8([line], path, number)  # raises if this is the cause, with another remedy
+            check_utf8([line], path, number)  # raises if this is the cause, with a better remedy
             problem = f"broken JSON ({error})"
             raise InputError(path, problem, "repair or remove the line", line=number) from error
         if not isinstance(fields, dict):
@@ -50,16 +50,16 @@ def records_of_lines(
 
 
 def text_field(fields: dict[str, Any], name: str, path: Path, line: int) -> str:
-    """Returns the string in a record's field; whole numbers, as some ids are, become strings.
+    """Returns the string in a record's field. Whole numbers, which some ids are, become strings.
 
     Args:
         fields: the record.
-        name: the name of the field.
+        name: the field's name.
         path, line: file and line, for errors.
 
     Raises:
-        InputError: if the field is missing, or its value has another type. Integers of more than 64 bits are
-            also refused, because orjson reads them from files as floats.
+        InputError: if the field is missing or of another type. Integers above 64 bits are rejected, because
+            orjson reads them as floats.
     """
     value = fields.get(name)
     if not isinstance(value, str):

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 
-Row = Sequence[str]  # the cells, as marked-up text
+Row = Sequence[str]  # cells with markup
 
 # LaTeX's commands for special characters.
 _LATEX_COMMANDS = str.maketrans(
@@ -26,10 +26,10 @@ def markdown_table(header: Row, rows: Sequence[Row], numeric: Sequence[bool], no
     """Returns a table in Markdown.
 
     Args:
-        header: names of the columns.
-        rows: cells of each row.
+        header: column names.
+        rows: the cells of each row.
         numeric: for each column, whether it is aligned right.
-        notes: plain texts below the table; empty ones are ignored.
+        notes: plain texts below the table; empty ones are skipped.
     """
     rule = ["---:" if is_numeric else "---" for is_numeric in numeric]
     lines = [f"| {' | '.join(row)} |" for row in (header, rule, *rows)]
@@ -38,11 +38,7 @@ def markdown_table(header: Row, rows: Sequence[Row], numeric: Sequence[bool], no
 
 
 def latex_table(header: Row, rows: Sequence[Row], numeric: Sequence[bool], notes: Sequence[str]) -> str:
-    """Returns a table in LaTeX with booktabs; the notes are comments.
-
-    Args:
-        header, rows, numeric, notes: as for ``markdown_table``.
-    """
+    """Returns a table in LaTeX using booktabs, with notes as comments. Arguments as in ``markdown_table``."""
     columns = "".join("r" if is_numeric else "l" for is_numeric in numeric)
     lines = [f"\\begin{{tabular}}{{{columns}}}", "\\toprule", f"{' & '.join(header)} \\\\", "\\midrule"]
     lines += [f"{' & '.join(row)} \\\\" for row in rows]
@@ -51,11 +47,7 @@ def latex_table(header: Row, rows: Sequence[Row], numeric: Sequence[bool], notes
 
 
 def html_table(header: Row, rows: Sequence[Row], numeric: Sequence[bool], notes: Sequence[str]) -> str:
-    """Returns a table in HTML; each note is a paragraph.
-
-    Args:
-        header, rows, numeric, notes: as for ``markdown_table``.
-    """
+    """Returns a table in HTML, with notes as paragraphs. Arguments as in ``markdown_table``."""
     cell_tags = ['<td style="text-align: right">' if is_numeric else "<td>" for is_numeric in numeric]
     lines = ["<table>", "<thead>", f"<tr>{''.join(f'<th>{name}</th>' for name in header)}</tr>", "</thead>"]
     lines.append("<tbody>")
@@ -67,23 +59,22 @@ def html_table(header: Row, rows: Sequence[Row], numeric: Sequence[bool], notes:
 
 
 def markdown_text(text: str) -> str:
-    """Escapes what Markdown reads as markup; an underscore within a word and < before a blank are not."""
+    """Escapes Markdown, except underscores within a word and < before a blank, which are no markup."""
     return re.sub(r"[\\`*&|\[\]]|<(?! )|(?<!\w)_|_(?!\w)", r"\\\g<0>", text)
 
 
 def latex_text(text: str) -> str:
-    """Escapes what LaTeX reads as markup."""
     return text.translate(_LATEX_COMMANDS)
 
 
 def latex_superscript(text: str) -> str:
-    """Returns a superscript in LaTeX, in which a dagger is a command."""
+    """LaTeX needs a command for the dagger."""
     with_commands = text.replace("†", "\\dagger")
     return f"$^{{{with_commands}}}$"
 
 
 def html_superscript(text: str) -> str:
-    """Returns a superscript in HTML, which Markdown also has."""
+    """Works in Markdown too."""
     return f"<sup>{text}</sup>"
 
 
@@ -92,9 +83,9 @@ class Markup:
     """A markup language.
 
     Attributes:
-        table: formats a table from its header, rows, numeric columns and notes.
+        table: formats a table from header, rows, numeric columns and notes.
         text: escapes a text.
-        bold: a pattern for a text in bold.
+        bold: pattern for bold text.
         superscript: formats a superscript.
     """
 

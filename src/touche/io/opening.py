@@ -1,4 +1,4 @@
-"""Reading of untrusted files, plain or packed; errors name the file and the line."""
+"""Opens untrusted files, compressed or not. Errors name the file and the line."""
 
 import bz2
 import gzip
@@ -22,8 +22,8 @@ from touche.errors import InputError
 from touche.io.identifiers import check_path
 from touche.io.progress import bar
 
-PACKED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")  # of files that are unpacked while they are read
-# Files in other formats by their first bytes: what they are, and what to do.
+PACKED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")  # decompressed while reading
+# Formats we don't read, by their first bytes: the problem and the remedy.
 _UNPACK_IT = "unpack it and pass the file in it"
 _AS_FRAME = "convert it, or pass its frame of pandas to touche in Python"
 _OTHER_FORMATS = {
@@ -35,39 +35,39 @@ _OTHER_FORMATS = {
     b"PAR1": ("a Parquet file", _AS_FRAME),
     b"ARROW1": ("an Arrow file", _AS_FRAME),
 }
-_TAR_MAGIC = slice(257, 262)  # where a tar archive has "ustar"
+_TAR_MAGIC = slice(257, 262)  # "ustar" in a tar archive
 _LARGE_FILE = 1_000_000  # bytes; smaller files are read before a bar would appear
-_BUFFER_SIZE = 1 << 16  # bytes read from a large file at a time
-LONGEST_LINE = 1 << 26  # bytes; no document is longer, and a line has to fit into memory
+_BUFFER_SIZE = 1 << 16  # bytes per read of a large file
+LONGEST_LINE = 1 << 26  # bytes; longer than any document, and a line must fit into memory
 _MEBIBYTE = 1 << 20
-STANDARD_INPUT = "-"  # as the name of a file
+STANDARD_INPUT = "-"  # as a file name
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 
 
 class _Watched(io.FileIO):
-    """A file whose reading advances a progress bar."""
+    """A file that advances a progress bar when it is read."""
 
     def __init__(self, path: Path, bar: Any) -> None:
         super().__init__(path)
         self._bar = bar
 
     def readinto(self, buffer: Any) -> int:
-        count = super().readinto(buffer) or 0  # None only for a file that does not wait for data
+        count = super().readinto(buffer) or 0  # None only for non-blocking files
         self._bar.update(count)
         return count
 
 
 def is_file(name: str | Path) -> bool:
-    """Returns whether a text names a file; an impossible name, for which pathlib raises, does not."""
+    """Returns whether the text names a file. Impossible names, for which pathlib raises, don't."""
     try:
         return Path(name).is_file()
-    except (OSError, ValueError):  # too long, or with a NUL
+    except (OSError, ValueError):  # too long, or contains a NUL
         return False
 
 
 def resolved(path: str | PathLike[str]) -> str:
-    """Returns a path without links; in a removed working directory, a relative path is unchanged.
+    """Resolves symbolic links. If the working directory is gone, relative paths stay unchanged.
 
     Raises:
         InputError: if no file can have this path.
@@ -80,20 +80,20 @@ def resolved(path: str | PathLike[str]) -> str:
 
 
 def texts_in(value: object) -> list[str]:
-    """Returns the texts in the value of an option, a single value or a tuple; they may name files."""
+    """Returns the strings in an option's value (a single value or a tuple), which may be file names."""
     values = value if isinstance(value, tuple) else (value,)
     return [text for text in values if isinstance(text, str)]
 
 
 class Limits(NamedTuple):
-    """What a file may contain, so that reading it takes a plausible amount of memory and time.
+    """Limits that keep a file from taking too much memory or time.
 
     Attributes:
-        longest_line: bytes of a line.
-        most_times: how many times its size a packed file may unpack to.
-        always_unpacked: bytes that it may have beyond that.
-        most_lines: lines that every file may have; None for any number.
-        least_bytes: of a larger file for each line, packed or not.
+        longest_line: bytes per line.
+        most_times: how many times its compressed size a file may unpack to.
+        always_unpacked: bytes that are allowed on top.
+        most_lines: lines that any file may have; None for no limit.
+        least_bytes: a larger file may have one line per this many bytes of its size on disk.
     """
 
     longest_line: int
@@ -103,15 +103,15 @@ class Limits(NamedTuple):
     least_bytes: int = 10
 
 
-# Files made to fill a memory reach 1000 times their size.
+# Decompression bombs reach 1000 times their size.
 OF_DOCUMENTS = Limits(LONGEST_LINE, most_times=500, always_unpacked=10_000_000)
-# Topics, qrels and runs, whose lines become many objects: 20 MB packed are read in 1 GiB and 10 s. Official
-# runs have 50,000 lines, which are 5 MB.
+# For topics, qrels and runs, whose lines become many objects: 20 MB compressed take 1 GiB and 10 s.
+# Official runs have 50,000 lines (5 MB).
 OF_TABLES = Limits(1 << 16, most_times=5, always_unpacked=100_000_000, most_lines=1_500_000)
 
 
 class _Counted:
-    """A file that counts the bytes read from it."""
+    """Counts the bytes read from a file."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -124,11 +124,11 @@ class _Counted:
 
 
 class PackingError(Exception):
-    """A packed file that is broken, or unpacks too far: the problem, and what to do."""
+    """A compressed file is broken or unpacks to too much. Its arguments are the problem and the remedy."""
 
 
 class _Unpacked(io.RawIOBase):
-    """Content of a packed file; refuses implausible compression."""
+    """The decompressed content. Raises PackingError for implausible ratios."""
 
     def __init__(self, file: IO[bytes], packing: str, limits: Limits) -> None:
         self._packed = _Counted(file)
@@ -141,11 +141,10 @@ class _Unpacked(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Unpacks into a buffer; returns the number of bytes, which is 0 at the end."""
         try:
-            content = self._content.read1(len(buffer))  # what precedes an error is returned before it
-        except Exception as error:  # each packing has errors of its own
-            if isinstance(error, OSError) and error.errno:  # of the disk
+            content = self._content.read1(len(buffer))  # bytes before a broken place are returned first
+        except Exception as error:  # each format raises its own errors
+            if isinstance(error, OSError) and error.errno:  # from the disk
                 raise
             problem = f"the {self._packing} stream is broken ({error})"
             raise PackingError(problem, "fetch the file again") from error
@@ -159,12 +158,11 @@ class _Unpacked(io.RawIOBase):
 
 
 def _unpacked_zstd(file: Any) -> Any:
-    """Returns the content of a file packed with Zstandard."""
     try:
         if sys.version_info >= (3, 14):
             from compression.zstd import ZstdFile
         else:
-            from backports.zstd import ZstdFile  # optional: a container image lacks it
+            from backports.zstd import ZstdFile  # optional: container images don't include it
     except ImportError as error:
         problem = "zstd streams need the package backports.zstd"
         raise PackingError(problem, "install it, or use gzip") from error
@@ -186,42 +184,41 @@ _PACKING_BY_MAGIC = {
 
 
 def plain_name(name: str) -> str:
-    """Returns the name of a file without the suffix of its packing."""
-    stem, suffix = os.path.splitext(name)  # noqa: PTH122 (a name of many)
+    """Returns a file name without .gz, .bz2, .xz or .zst."""
+    stem, suffix = os.path.splitext(name)  # noqa: PTH122 (fast, for many names)
     return stem if suffix in PACKED_SUFFIXES else name
 
 
 class FileInMemory(PosixPath):
-    """A file that cannot be opened by a path: its name and content.
+    """A file that no path can open: a name and its content.
 
-    Only the name is sent to other processes.
+    When it is pickled, only the name is sent.
     """
 
     content: bytes
 
     @classmethod
     def from_bytes(cls, name: str, content: bytes) -> "FileInMemory":
-        """Returns a file with this name and content."""
         file = cls(name)
         file.content = content
         return file
 
     def open(self, *args: Any, **kwargs: Any) -> Any:
-        """Opens the content for reading bytes; arguments are ignored."""
+        """Opens the content as bytes; the arguments are ignored."""
         return io.BytesIO(self.content)
 
     def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
-        """Returns only the size of the content. A derived path, such as the parent, is a path on the disk."""
+        """Returns only the content's size. Derived paths, such as the parent, are looked up on disk."""
         if not hasattr(self, "content"):
             return super().stat(follow_symlinks=follow_symlinks)
         return os.stat_result((0, 0, 0, 0, 0, 0, len(self.content), 0, 0, 0))
 
 
 def content_of_pipe(path: Path) -> bytes | None:
-    """Returns what can be read only once: standard input (``-``) or another pipe; None for a file.
+    """Returns the content of standard input (``-``) or a pipe, which can be read only once; None for a file.
 
     Raises:
-        InputError: if standard input is closed, or the pipe cannot be read.
+        InputError: if standard input is closed, or the pipe can't be read.
     """
     if str(path) == STANDARD_INPUT:
         if sys.stdin is None:
@@ -229,7 +226,7 @@ def content_of_pipe(path: Path) -> bytes | None:
         return sys.stdin.buffer.read()
     try:
         mode = os.stat(path).st_mode  # noqa: PTH116 (as below)
-    except (OSError, ValueError):  # missing, or no file can have this name, which is an error later
+    except (OSError, ValueError):  # missing or an impossible name: reported later
         return None
     if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
         return None
@@ -239,10 +236,10 @@ def content_of_pipe(path: Path) -> bytes | None:
 
 @contextmanager
 def opened(path: Path) -> Iterator[io.BufferedReader]:
-    """Opens a file for reading bytes, with a progress bar if it is large.
+    """Opens a file as bytes, with a progress bar if it is large.
 
     Raises:
-        OSError: if it cannot be opened.
+        OSError: if it can't be opened.
     """
     if isinstance(path, FileInMemory):
         yield io.BufferedReader(path.open())
@@ -261,16 +258,16 @@ def opened(path: Path) -> Iterator[io.BufferedReader]:
 def open_binary(
     path: Path, limits: Limits = OF_DOCUMENTS, content: bytes | None = None
 ) -> Iterator[IO[bytes]]:
-    """Opens a file for reading bytes, unpacked if it is packed, whatever its name.
+    """Opens a file as bytes. Compressed files are recognized by their content and decompressed.
 
     Args:
-        path: the file, or the name of the content.
+        path: the file, or the name that errors use for ``content``.
         limits: what the file may contain.
         content: the bytes, if they are not in a file.
 
     Raises:
-        InputError: if the file cannot be opened, its packed stream is broken or truncated or unpacks too far,
-            or it is an archive or in another format that is not read.
+        InputError: if the file can't be opened, is truncated or broken, unpacks to too much, or is an archive
+            or another format that we don't read.
     """
     check_path(path)
     try:
@@ -295,23 +292,21 @@ def open_binary(
 
 
 def _value_at_magic(values: dict[bytes, _T], beginning: bytes) -> _T | None:
-    """Returns the value of the first key with which a file begins, or None."""
+    """Returns the value whose key is a prefix of the file, or None."""
     return next((value for magic, value in values.items() if beginning.startswith(magic)), None)
 
 
 def decoded_lines(path: Path, limits: Limits = OF_DOCUMENTS, content: bytes | None = None) -> Iterator[str]:
-    """Yields the text of each line with its end, without a byte order mark; arguments as in ``open_binary``.
+    """Yields each line with its line end, without a byte order mark. Arguments as in ``open_binary``.
 
     Raises:
-        InputError: if the file cannot be read, or a line is not UTF-8, or there are too long or too many.
+        InputError: if the file can't be read, is not UTF-8, or exceeds the limits.
     """
     return decoded(bytes_of_lines(path, limits, content), path)
 
 
 def decoded(lines: Iterable[bytes], path: Path, first_line: int = 1) -> Iterator[str]:
-    """Yields the text of lines of a file; the number of the first one is ``first_line``.
-
-    A byte order mark at the beginning of line 1 is dropped.
+    """Decodes lines, dropping a byte order mark in line 1.
 
     Raises:
         InputError: if a line is not UTF-8.
@@ -328,10 +323,10 @@ def decoded(lines: Iterable[bytes], path: Path, first_line: int = 1) -> Iterator
 
 
 def check_utf8(lines: Iterable[bytes], path: Path, first_line: int = 1) -> None:
-    """Checks that lines of a file are UTF-8; the number of the first one is ``first_line``.
+    """Checks that the lines are UTF-8.
 
     Raises:
-        InputError: if a line is not UTF-8.
+        InputError: if a line is not.
     """
     for _ in decoded(lines, path, first_line):
         pass
@@ -340,15 +335,15 @@ def check_utf8(lines: Iterable[bytes], path: Path, first_line: int = 1) -> None:
 def bytes_of_lines(
     path: Path, limits: Limits = OF_DOCUMENTS, content: bytes | None = None
 ) -> Iterator[bytes]:
-    """Yields the bytes of each line with its end; arguments as in ``open_binary``.
+    """Yields each line as bytes, with its line end. Arguments as in ``open_binary``.
 
     Raises:
-        InputError: if the file cannot be read, or a line is too long, or there are too many.
+        InputError: if the file can't be read, or exceeds the limits.
     """
     remedy = "check that this is the right file"
     longest = limits.longest_line
     with open_binary(path, limits, content) as file:
-        lines = iter(partial(file.readline, longest), b"")  # until the end of the file
+        lines = iter(partial(file.readline, longest), b"")  # until the end
         most_lines = limits.most_lines
         if most_lines is not None:
             size = path.stat().st_size if content is None else len(content)
@@ -365,12 +360,10 @@ def bytes_of_lines(
 def read_lines(
     path: Path, limits: Limits = OF_DOCUMENTS, content: bytes | None = None
 ) -> Iterator[tuple[int, str]]:
-    """Yields the number (from 1) and the text, without its end, of each line that is not blank.
-
-    The arguments are as in ``open_binary``.
+    """Yields number (from 1) and text of each line that is not blank. Arguments as in ``open_binary``.
 
     Raises:
-        InputError: if the file cannot be read or a line is not UTF-8.
+        InputError: if the file can't be read or a line is not UTF-8.
     """
     for number, line in enumerate(decoded_lines(path, limits, content), 1):
         if line.strip():
@@ -378,12 +371,12 @@ def read_lines(
 
 
 def md5(path: Path) -> str:
-    """Returns the md5 of a file, as hexadecimal digits; a gzipped file is not decompressed."""
+    """Returns a file's MD5 as hexadecimal digits. Compressed files are not unpacked."""
     with opened(path) as file:
         return hashlib.file_digest(file, "md5").hexdigest()
 
 
 def sha256(path: Path) -> str:
-    """Returns the sha256 of a file, as ``md5`` does."""
+    """Returns a file's SHA-256 as hexadecimal digits. Compressed files are not unpacked."""
     with opened(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,4 +1,4 @@
-"""Packages of optional dependencies, and the commands that install them."""
+"""Optional dependencies, and the commands that install them."""
 
 from importlib import import_module
 from typing import Any
@@ -14,7 +14,7 @@ _WITHOUT_DEPENDENCIES = {"lucene": PYSERINI, "models": MINILM}
 
 
 def installing(extra: str) -> str:
-    """Returns the command that installs an extra; in a clone, the command installs the clone."""
+    """Returns the command that installs an extra; in a clone, it installs the clone."""
     root = clone()
     package = f"--editable '{root}[{extra}]'" if root else f"'touche-baselines[{extra}]'"
     command = f"pip install {package}"
@@ -26,14 +26,14 @@ def imported(module: str, extra: str) -> Any:
     """Imports a module of an optional dependency.
 
     Args:
-        module: the name of the module.
+        module: the module's name.
         extra: the extra of ``touche-baselines`` that installs it, such as ``apis``.
 
     Returns:
         The module.
 
     Raises:
-        NotInstalledError: if it is not installed; the message has the command that installs the extra.
+        NotInstalledError: if it is not installed; the message shows the command that installs the extra.
 
     Examples:
         >>> import touche

@@ -1,4 +1,4 @@
-"""Origin of code: the clone of this project, and the commit and repository of a folder."""
+"""Where code comes from: the clone of this project, and a folder's commit and repository."""
 
 import hashlib
 import json
@@ -9,24 +9,24 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-_GIT_TIMEOUT = 60  # seconds for one command
-RECORD = "origin.json"  # in an sdist, which has no git: commit, repository, time, and the files' SHA-256
-# git's patterns for the files of a folder; its bytecode and its environment do not count.
+_GIT_TIMEOUT = 60  # seconds per command
+RECORD = "origin.json"  # in an sdist, where git is missing: commit, repository, time, SHA-256 of the files
+# git's patterns for a folder's files, except bytecode and environments.
 _FILES_OF_FOLDER = (".", ":(exclude,glob)**/__pycache__/**", ":(exclude,glob)**/.venv/**")
 
 
 def clone() -> Path | None:
-    """Returns the clone that was installed with ``pip install --editable``, else None."""
-    source_folder = Path(__file__).parents[2]  # of src/touche/io/origin.py
+    """Returns the clone installed with ``pip install --editable``, or None."""
+    source_folder = Path(__file__).parents[2]  # src, for src/touche/io/origin.py
     root = source_folder.parent
     is_clone = source_folder.name == "src" and all((root / part).is_dir() for part in ("baselines", "topics"))
     return root if is_clone else None
 
 
 def origin(folder: Path) -> dict[str, str]:
-    """Returns commit and repository of a folder; values that git does not know are ``unknown``.
+    """Returns ``revision`` (the commit) and ``source`` (the repository's URL), or ``unknown``.
 
-    The commit ends in ``-dirty`` if a tracked file has changed, or the folder has a new file.
+    The commit ends in ``-dirty`` if a tracked file has changed, or the folder contains a new file.
     """
     record = _sdist_record(folder)
     root = clone()
@@ -35,24 +35,24 @@ def origin(folder: Path) -> dict[str, str]:
         if not _is_unchanged(record, root, folder):
             revision = f"{revision.removesuffix('-dirty')}-dirty"
         return {"revision": revision, "source": record["source"]}
-    # An ignored folder is in no commit, such as an environment in another project's repository.
+    # An ignored folder is in no commit, e.g. an environment inside another project's repository.
     if _git(folder, "check-ignore", "."):
         return {"revision": "unknown", "source": "unknown"}
     url = _git(folder, "remote", "get-url", "origin")
-    # Local paths and access tokens stay private.
+    # Keep local paths and access tokens private.
     source = re.sub("//[^/]*@", "//", url) if url.startswith("https://") else "unknown"
     return {"revision": _revision(folder) or "unknown", "source": source}
 
 
 def _revision(folder: Path) -> str:
-    """Returns the commit of a folder, as in ``origin``; empty without one, or if its status is unknown."""
+    """Returns the folder's commit as in ``origin``; empty if git knows none, or can't tell its status."""
     filter_options = _without_filters(folder)
-    if filter_options is None:  # the status would run filters of the repository
+    if filter_options is None:  # the repository's filters would run
         return ""
     commit = _git(folder, "rev-parse", "HEAD")
     if not commit:
         return ""
-    # The first line names the branch, so that only a failure has no lines.
+    # With --branch, even a clean status prints a line; only a failure prints none.
     command = [*filter_options, "status", "--porcelain", "--branch", "--ignore-submodules=all"]
     repository_lines = _git(folder, *command, "--untracked-files=no").splitlines()
     folder_lines = _git(folder, *command, "--", *_FILES_OF_FOLDER).splitlines()
@@ -63,29 +63,29 @@ def _revision(folder: Path) -> str:
 
 
 def commit_time(folder: Path) -> int:
-    """Returns the time of a folder's commit in seconds since 1970; 0 if it has none."""
+    """Returns the commit's time in seconds since 1970; 0 if there is no commit."""
     record = _sdist_record(folder)
     if record:
         return int(record["time"])
-    # Not ``log``, which runs gpg.program for a signed commit if log.showSignature is set.
+    # Not ``log``, which runs gpg.program on signed commits if log.showSignature is set.
     time, _, _ = _git(folder, "rev-list", "--timestamp", "--max-count=1", "HEAD").partition(" ")
     return int(time or 0)
 
 
 def make_record(root: Path, files: Iterable[str]) -> dict[str, Any]:
-    """Returns the record of an sdist.
+    """Returns the record that goes into an sdist.
 
     Args:
         root: the clone.
-        files: the paths of its files in the clone.
+        files: paths relative to it.
     """
     digests = {name: _sha256(root / name) for name in sorted(files)}
     return {**origin(root), "time": commit_time(root), "files": digests}
 
 
 def _sdist_record(folder: Path) -> dict[str, Any]:
-    """Returns the record of the unpacked sdist that a folder is in; empty if it is in none."""
-    root = clone()  # also an unpacked sdist, which has the same folders
+    """Returns the record of the unpacked sdist around the folder, or an empty one."""
+    root = clone()  # or the unpacked sdist, which has the same folders
     if root is None or not (root / RECORD).is_file() or not folder.resolve().is_relative_to(root):
         return {}
     record: dict[str, Any] = json.loads((root / RECORD).read_text(encoding="utf-8"))
@@ -93,18 +93,18 @@ def _sdist_record(folder: Path) -> dict[str, Any]:
 
 
 def _is_unchanged(record: dict[str, Any], root: Path, folder: Path) -> bool:
-    """Returns whether the files of an sdist are as recorded, and a folder in it has no other file.
+    """Returns whether the sdist's files are as recorded, and the folder contains no others.
 
     Args:
-        record: the record of the sdist.
+        record: the sdist's record.
         root: the folder with the record.
-        folder: ``root``, which may have other files, or a folder in it.
+        folder: a folder in ``root``, or ``root`` itself, where other files are allowed.
     """
     digests: dict[str, str] = record["files"]
     for name, digest in digests.items():
         if not (root / name).is_file() or _sha256(root / name) != digest:
             return False
-    if folder.resolve() == root:  # its other files are those of an environment, for example
+    if folder.resolve() == root:  # other files here are e.g. an environment's
         return True
     paths = (path for path in folder.resolve().rglob("*") if path.is_file())
     return all(str(path.relative_to(root)) in digests or "__pycache__" in path.parts for path in paths)
@@ -117,17 +117,17 @@ def _sha256(path: Path) -> str:
 def _without_filters(folder: Path) -> list[str] | None:
     """Returns options that keep ``git status`` from running the filters of an untrusted repository.
 
-    The user's own filters, such as those of Git LFS, stay. The result is None if no option can turn a filter
-    off, if git is too old to list filters, or without a repository.
+    The user's own filters, such as Git LFS, still run. Returns None if there is no repository, if no option
+    can turn a filter off, or if git is too old to list filters.
     """
     words = _git(folder, "config", "--list", "--name-only", "--show-scope", "-z").split("\0")
-    scopes = words[0::2]  # scopes and keys take turns; after the last key, an empty text
+    scopes = words[0::2]  # scopes and keys alternate; after the last key comes an empty string
     keys = words[1::2]
     pairs = zip(scopes, keys, strict=False)
     repository_keys = [key for scope, key in pairs if scope in ("local", "worktree")]
     filters = {key.rpartition(".")[0] for key in repository_keys if key.startswith("filter.")}
-    has_impossible_name = any("=" in name for name in filters)  # an option ends its key at the first =
-    if not repository_keys or has_impossible_name:  # no keys: no repository, or a git without --show-scope
+    has_impossible_name = any("=" in name for name in filters)  # an option's key ends at the first =
+    if not repository_keys or has_impossible_name:  # no keys: no repository, or git doesn't know --show-scope
         return None
     options = list[str]()
     for name in sorted(filters):
@@ -138,7 +138,7 @@ def _without_filters(folder: Path) -> list[str] | None:
 def _git(folder: Path, *arguments: str) -> str:
     """Returns git's output; empty if git is missing, fails, or takes more than a minute.
 
-    Git runs no hook, monitor or download that the configuration of an untrusted repository names.
+    Runs no hooks, monitors or downloads that an untrusted repository configures.
     """
     options = ["--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]
     command = ["git", *options, "-C", str(folder), *arguments]

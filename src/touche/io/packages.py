@@ -1,4 +1,4 @@
-"""Folders as packages, so that the modules of a folder can import each other relatively."""
+"""Turns folders into packages, so that a folder's modules can use relative imports."""
 
 import ast
 import re
@@ -18,16 +18,16 @@ from importlib.util import module_from_spec
 from pathlib import Path
 from typing import Any
 
-PREFIX = "touche_baseline_"  # the beginning of the names of these packages
+PREFIX = "touche_baseline_"  # of the packages' names
 
 folders: dict[str, str] = {}
 """The folder of each package. Other processes need the same packages to unpickle their functions."""
 
 
 def make_package(name: str, folder: str) -> None:
-    """Makes a folder a package, whose modules can then be imported as NAME.MODULE.
+    """Turns a folder into a package, so that its modules can be imported as NAME.MODULE.
 
-    The package has no code of its own; a module runs when it is imported.
+    The package itself runs no code; a module runs when it is imported.
     """
     if name in folders:
         return
@@ -35,24 +35,26 @@ def make_package(name: str, folder: str) -> None:
     spec.submodule_search_locations = [folder]
     sys.modules.setdefault(name, module_from_spec(spec))
     folders[name] = folder
-    sys.path_importer_cache.pop(folder, None)  # in the working directory, Python may have its own finder
-    invalidate_caches()  # otherwise Python may not notice files that have just been written
+    sys.path_importer_cache.pop(
+        folder, None
+    )  # Python may have cached its own finder for the working directory
+    invalidate_caches()  # otherwise Python may miss files written a moment ago
 
 
 class _UncachedLoader(SourceFileLoader):
     """Compiles a module each time, and leaves no ``__pycache__`` in the author's repository.
 
-    Python's compiled files miss a change of the same size in the same second, such as that of one digit.
+    Python's bytecode cache misses a change within the same second that keeps the size, e.g. of one digit.
     """
 
     def path_stats(self, path: Any) -> Mapping[str, Any]:
-        raise OSError  # importlib's sign for no compiled file
+        raise OSError  # tells importlib that there is no bytecode
 
 
 def _finder(path: str) -> FileFinder:
-    """Returns the finder for the folder of a package; an ImportError leaves other folders to Python."""
+    """Returns the finder for a package's folder. ImportError leaves other folders to Python."""
     is_in_package = any(Path(path).is_relative_to(folder) for folder in [*folders.values()])
-    if not is_in_package or "site-packages" in Path(path).parts:  # of an environment in the folder
+    if not is_in_package or "site-packages" in Path(path).parts:  # from an environment in the folder
         raise ImportError
     extensions = (ExtensionFileLoader, EXTENSION_SUFFIXES)
     return FileFinder(path, (_UncachedLoader, SOURCE_SUFFIXES), extensions)
@@ -62,24 +64,24 @@ sys.path_hooks.insert(0, _finder)
 
 
 def make_packages(packages: Mapping[str, str]) -> None:
-    """Makes packages from their names and folders, as in another process."""
+    """Creates packages from their names and folders, e.g. in another process."""
     for name, folder in packages.items():
         make_package(name, folder)
 
 
 def without_packages(text: str) -> str:
-    """Returns a text without the generated packages before names of modules."""
+    """Removes the generated package names in front of modules."""
     return re.sub(rf"{PREFIX}\w+\.", "", text)
 
 
 def libraries(package: str) -> set[str]:
-    """Returns the modules outside the standard library that a package's imported modules import."""
+    """Returns what a package's loaded modules import from outside it and the standard library."""
     names = set[str]()
     for module in [module for name, module in [*sys.modules.items()] if name.startswith(f"{package}.")]:
         file = getattr(module, "__file__", None)  # None for a subfolder
         if not file:
             continue
-        with suppress(OSError, ValueError, SyntaxError):  # the file is compiled, or has changed
+        with suppress(OSError, ValueError, SyntaxError):  # compiled, or changed meanwhile
             for node in ast.walk(ast.parse(Path(file).read_bytes())):
                 if isinstance(node, ast.Import):
                     names.update(alias.name.partition(".")[0] for alias in node.names)

@@ -1,4 +1,4 @@
-"""Worker processes, which end with this process."""
+"""Worker processes that end with this process."""
 
 import os
 import signal
@@ -19,18 +19,18 @@ from touche.io.packages import folders, make_packages
 _T = TypeVar("_T")
 _R = TypeVar("_R")
 
-_script_lock = threading.Lock()  # of the script's names, which ``_without_script`` hides
+_script_lock = threading.Lock()  # guards the script's names, which ``_without_script`` hides
 
 
 class CannotStartError(ToucheError):
-    """A process cannot be started."""
+    """A worker process can't be started."""
 
 
 class Pool(ProcessPoolExecutor):
-    """Worker processes; they end with the ``with`` block, or with this process.
+    """Worker processes, which end with the ``with`` block or with this process.
 
-    They are spawned, because a process that runs Java or threads cannot be forked. They do not import the
-    user's script, because a script without ``if __name__ == "__main__"`` would run again.
+    They are spawned, because a process that runs Java or threads can't be forked. They don't import the
+    user's script: without ``if __name__ == "__main__"`` it would run again.
     """
 
     def __init__(self, processes: int, begin: Callable[..., None] | None = None, *args: Any) -> None:
@@ -38,32 +38,33 @@ class Pool(ProcessPoolExecutor):
 
         Args:
             processes: the number of processes.
-            begin: the function that each process calls first.
+            begin: called first in each process, with ``args``.
             args: its arguments.
         """
         context = get_context("spawn")
-        # As bytes, because a process can only unpickle functions of a baseline once it has their package.
+        # Pickled here, because a process must create the baselines' packages before it can unpickle
+        # their functions.
         work = dumps((begin, args))
         super().__init__(
             processes, mp_context=context, initializer=_begin_process, initargs=(dict(folders), work)
         )
 
     def __exit__(self, *_: object) -> None:
-        """Ends the processes, and cancels the work that they have not begun."""
+        """Ends the processes and cancels pending work."""
         self.shutdown(cancel_futures=True)
 
     def check(self, purpose: str, *functions: Callable[..., Any]) -> None:
-        """Checks that a process starts; if one ends later, its work is the cause.
+        """Checks that a process starts. If one ends later, its work is to blame.
 
         Args:
-            purpose: the work of the processes, such as ``parse web pages``.
-            functions: the functions that the processes will call.
+            purpose: what the processes do, such as ``parse web pages``.
+            functions: what they will call.
 
         Raises:
-            CannotStartError: if a function is defined in the user's script, or the process does not start.
+            CannotStartError: if a function is defined in the user's script, or the process doesn't start.
         """
         try:
-            can_import = b"__main__" not in dumps(functions)  # the name of the script's module
+            can_import = b"__main__" not in dumps(functions)  # the script's module
         except (PicklingError, AttributeError, TypeError):
             can_import = False
         if not can_import:
@@ -76,8 +77,8 @@ class Pool(ProcessPoolExecutor):
             raise CannotStartError(f"{problem}; allow more processes and memory") from None
 
     def submit(self, work: Callable[..., _T], /, *args: Any, **kwargs: Any) -> Future[_T]:
-        """Submits work; a new process ignores interrupts, because its parent ends it."""
-        earlier_mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # a new process inherits it
+        """Submits work. New processes ignore interrupts, because their parent ends them."""
+        earlier_mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # inherited by new processes
         try:
             with _without_script():
                 return super().submit(work, *args, **kwargs)
@@ -88,17 +89,17 @@ class Pool(ProcessPoolExecutor):
 def in_order(
     items: Iterable[_T], hand_out: Callable[[_T], Future[_R]], processes: int
 ) -> Iterator[tuple[_T, Future[_R]]]:
-    """Submits items and yields each with its future, in order; the number of pending items is limited.
+    """Submits items and yields each with its future, in order, with a limited number pending.
 
     Args:
         items: the items to submit.
-        hand_out: submits one item to a process.
+        hand_out: submits one item.
         processes: the number of processes.
     """
     pending: deque[tuple[_T, Future[_R]]] = deque()
     for item in items:
         pending.append((item, hand_out(item)))
-        if len(pending) > 2 * processes:  # so that each process has its next item already
+        if len(pending) > 2 * processes:  # so that each process has its next item ready
             yield pending.popleft()
     yield from pending
 
@@ -117,13 +118,13 @@ def _without_script() -> Iterator[None]:
 
 
 def _begin_process(packages: Mapping[str, str], work: bytes) -> None:
-    """Makes the packages of baselines, and calls the function that was passed to ``Pool``.
+    """Creates the baselines' packages and calls the function that was passed to ``Pool``.
 
     Args:
-        packages: folders by the names of their packages.
+        packages: folders by package name.
         work: the pickled function and its arguments.
     """
-    # Without this thread, a worker whose parent was killed would wait for work forever.
+    # Without this thread, a worker whose parent was killed would wait forever.
     threading.Thread(target=_end_with_parent, daemon=True).start()
     make_packages(packages)
     begin, args = loads(work)
@@ -132,7 +133,6 @@ def _begin_process(packages: Mapping[str, str], work: bytes) -> None:
 
 
 def _end_with_parent() -> None:
-    """Waits for the end of the parent process, then ends this process at once."""
     parent = parent_process()
     if parent:
         parent.join()

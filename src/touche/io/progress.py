@@ -1,4 +1,4 @@
-"""Progress on standard error: bars, lines in logs and next to a bar, and the number of processors."""
+"""Progress on standard error, as bars or log lines, and the number of processors."""
 
 import logging
 import os
@@ -17,22 +17,20 @@ from touche.errors import one_line
 _T = TypeVar("_T")
 
 _SECONDS_WITHOUT_BAR = 2.0  # before a bar appears
-_SECONDS_BETWEEN_LINES = 30.0  # where no bar can be drawn
+_SECONDS_BETWEEN_LINES = 30.0  # in logs
 _CGROUP = Path("/sys/fs/cgroup")
 
 
 class _NoBar(AbstractContextManager["_NoBar"]):
-    """A bar that draws nothing."""
-
     def __exit__(self, *error: object) -> None:
         pass
 
     def update(self, count: int) -> None:
-        """Ignores the count."""
+        """Does nothing."""
 
 
 class _Lines(_NoBar):
-    """A bar for logs: a line whenever an interval has passed; the arguments are those of ``bar``."""
+    """Progress for logs: a line every 30 seconds. Arguments as in ``bar``."""
 
     def __init__(self, what: str, unit: str, total: int | Callable[[], int] | None, done: int) -> None:
         self._what = what
@@ -44,19 +42,19 @@ class _Lines(_NoBar):
         self._last_line_time = self._begin_time
 
     def update(self, count: int) -> None:
-        """Adds a count; if it is time, writes a line with the count, the rate and the remaining time."""
+        """Adds the count. When a line is due, writes count, rate and remaining time."""
         self._done += count
         now = time.monotonic()
         if now - self._last_line_time < _SECONDS_BETWEEN_LINES:
             return
         self._last_line_time = now
-        from tqdm import tqdm  # here, because only logs need its 29 ms
+        from tqdm import tqdm  # imported late: only logs need its 29 ms
 
         line = tqdm.format_meter(
             self._done,
             self._total() if callable(self._total) else self._total,
             now - self._begin_time,
-            ncols=0,  # only numbers
+            ncols=0,  # no bar, only numbers
             prefix=self._what,
             initial=self._done_before,
             **_unit_options(self._unit),
@@ -64,25 +62,24 @@ class _Lines(_NoBar):
         say(line)
 
     def counting(self, items: Iterable[_T]) -> Iterator[_T]:
-        """Yields the items and counts them."""
         for item in items:
             yield item
             self.update(1)
 
 
 def watched(items: Iterable[_T], what: str, unit: str, total: int | None) -> Iterator[_T]:
-    """Yields the items with a progress bar, whose clock starts after the first item.
+    """Yields the items and shows a progress bar, whose clock starts after the first item.
 
     Work that is done only once, before the first item, would distort the rate.
 
     Args:
         items: the items to count.
         what: what happens, such as ``reading documents``.
-        unit: the items in the plural, such as ``documents``.
-        total: the number of items; None if it is unknown.
+        unit: what is counted, in the plural, such as ``documents``.
+        total: the number of items; None if unknown.
 
     Returns:
-        The items. Work of more than two seconds shows a progress bar.
+        The items. The bar appears after two seconds.
 
     Examples:
         >>> import touche
@@ -102,21 +99,21 @@ def bar(
     over: Iterable[Any] | None = None,
     done: int = 0,
 ) -> Any:
-    """Returns a bar with rate and remaining time; it appears after two seconds and vanishes at the end.
+    """Returns a progress bar with rate and remaining time, which appears after two seconds.
 
-    Notebooks show tqdm's own bar. Without a terminal, as in logs, there is a line every 30 seconds. Where the
-    logger ``touche`` is set to warnings (``--quiet``), nothing is shown.
+    The bar vanishes at the end. Notebooks show tqdm's own bar. When standard error is not a terminal, as in
+    logs, a line is written every 30 seconds. Nothing is shown if the logger ``touche`` is set to warnings
+    (``--quiet``).
 
     Args:
         what: the text in front of the bar.
-        unit: the plural noun of what is counted; ``B`` for bytes.
-        total: the expected number, a function that counts it, or None; the function is called only if a bar
-            is shown.
+        unit: what is counted, in the plural; ``B`` for bytes.
+        total: the expected count, a function that counts (called only if a bar is shown), or None.
         over: the items to iterate over.
-        done: the number at which the bar starts.
+        done: the count to start at.
 
     Returns:
-        An iterator over ``over`` if there is one, else a context manager with ``update(count)``.
+        An iterator over ``over`` if it was passed, else a context manager with ``update(count)``.
 
     Examples:
         >>> import touche
@@ -129,7 +126,7 @@ def bar(
     if not (in_notebook or sys.stderr.isatty()):
         lines = _Lines(what, unit, total, done=done)
         return lines if over is None else lines.counting(over)
-    from tqdm.auto import tqdm  # here, because most runs draw no bar, and it takes 29 ms
+    from tqdm.auto import tqdm  # imported late: takes 29 ms, and most runs draw no bar
 
     return tqdm(
         over,
@@ -144,38 +141,38 @@ def bar(
 
 
 def say(line: str) -> None:
-    """Writes a line to standard error; a bar on that line moves below it."""
+    """Writes a line to standard error, above the current bar."""
     if not sys.stderr:  # closed by the caller
         return
     erasure = ""
     may_have_bar = "tqdm" in sys.modules and sys.stderr.isatty()
-    if may_have_bar:  # spaces overwrite the bar, and tqdm draws it again on the next line
+    if may_have_bar:  # spaces overwrite the bar; tqdm redraws it below
         spaces = " " * (get_terminal_size().columns - 1)
         erasure = f"\r{spaces}\r"
-    sys.stderr.write(f"{erasure}{one_line(line)}\n")  # in one call, so that lines of threads do not mix
+    sys.stderr.write(f"{erasure}{one_line(line)}\n")  # one call, so that threads don't mix their lines
 
 
 def processors() -> int:
-    """Returns the number of processors that this process may use, rounded up."""
+    """Returns how many processors this process may use, rounded up."""
     process_limit = os.cpu_count() or 1
-    if hasattr(os, "sched_getaffinity"):  # macOS has none
+    if hasattr(os, "sched_getaffinity"):  # not on macOS
         process_limit = len(os.sched_getaffinity(0))
     container_limit = _processors_of_container()
     return min(process_limit, ceil(container_limit)) if container_limit > 0 else process_limit
 
 
 def _unit_options(unit: str) -> dict[str, Any]:
-    """Returns tqdm's options for a unit, which it writes directly after the number."""
+    """tqdm writes the unit directly after the number."""
     return {"unit": "B", "unit_scale": True} if unit == "B" else {"unit": f" {unit}"}
 
 
 def _processors_of_container() -> float:
-    """Returns how many processors a container may use (``docker run --cpus``); 0 or less without a limit.
+    """Returns the container's limit (``docker run --cpus``); 0 or less if there is none.
 
-    The kernel states the processor time that the container may use in each period, both in microseconds.
+    It is the kernel's quota of processor time per period, both in microseconds.
     """
-    files_of_cgroup_v2 = ["cpu.max"]  # both numbers; without a limit, the first is the word max
-    files_of_cgroup_v1 = ["cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us"]  # without a limit, the first is -1
+    files_of_cgroup_v2 = ["cpu.max"]  # quota and period; the quota is "max" if unlimited
+    files_of_cgroup_v1 = ["cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us"]  # the quota is -1 if unlimited
     for files in (files_of_cgroup_v2, files_of_cgroup_v1):
         with suppress(OSError, ValueError):  # the other version, or no limit
             contents = [(_CGROUP / file).read_text(encoding="ascii") for file in files]

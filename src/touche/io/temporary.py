@@ -11,14 +11,14 @@ from touche.errors import InputError, ToucheError
 
 @contextmanager
 def temporary_folder(prefix: str, *, within: Path | None = None) -> Iterator[Path]:
-    """Creates a temporary folder, and removes it at the end.
+    """Creates a temporary folder and removes it at the end.
 
     Args:
         prefix: prefix of its name.
-        within: the folder to create it in, instead of the system's folder for temporary files.
+        within: its parent, if not the system's folder for temporary files.
 
     Raises:
-        ToucheError: if it cannot be created.
+        ToucheError: if it can't be created.
     """
     try:
         folder = tempfile.mkdtemp(prefix=prefix, dir=within)
@@ -29,6 +29,6 @@ def temporary_folder(prefix: str, *, within: Path | None = None) -> Iterator[Pat
         problem = f"no temporary folder can be created ({error.strerror})"
         raise ToucheError(f"{problem}; set TMPDIR to a folder with room") from error
     with ExitStack() as stack:
-        for _ in range(2):  # because a signal may interrupt the removal
+        for _ in range(2):  # a signal may interrupt the first removal
             stack.callback(shutil.rmtree, folder, ignore_errors=True)
         yield Path(folder)

@@ -1,4 +1,4 @@
-"""Untrusted TOML files, as tables or strictly as records; errors name the file and the key."""
+"""Reads untrusted TOML files as dictionaries or as strict records. Errors name the file and the key."""
 
 import re
 import tomllib
@@ -20,24 +20,24 @@ Name = Annotated[str, Meta(min_length=1, pattern=r"^(?!/|([\s\S]*/)?\.\.(/|$))")
 """Name of a file inside its folder: neither absolute nor with ``..``."""
 Positive = Annotated[float, Meta(gt=0)]
 
-_MOST_BYTES = 100_000  # of a file; real files have less than 20,000
-_MOST_DOTS = 500  # in a line; tomllib's memory grows with the square of the dots in a key
+_MOST_BYTES = 100_000  # real files have less than 20,000
+_MOST_DOTS = 500  # per line; tomllib's memory grows with the square of a key's dots
 _NUMBER_LIMIT = 1 << 63  # TOML guarantees no larger integer
 _ANY_KEY = "..."  # msgspec's name for any key of a table
 
 
 class Strict(Struct, forbid_unknown_fields=True, frozen=True):
-    """A table without unknown keys; its subclasses are also frozen."""
+    """A frozen record that rejects unknown keys."""
 
 
 Table = TypeVar("Table", bound=Strict)
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Returns the tables of a file; texts must be printable, and numbers finite.
+    """Reads a TOML file. Strings must be printable, and numbers finite.
 
     Raises:
-        InputError: if the file cannot be read, is not UTF-8 or TOML, or contains another text or number.
+        InputError: if the file can't be read, is not UTF-8 or TOML, or contains other strings or numbers.
     """
     with open_binary(path) as file:
         content = file.read(_MOST_BYTES + 1)
@@ -57,11 +57,11 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def _problems(value: Any, key: str) -> Iterator[str]:
-    """Yields problems of texts with control characters, and of numbers that are not finite or from 2^63 up.
+    """Yields problems: control characters, and numbers that are not finite or reach 2^63.
 
     Args:
         value: a table, a list, or another value.
-        key: its key with the keys of all tables around it, such as ``corpora.full``.
+        key: its full key, such as ``corpora.full``.
     """
     if isinstance(value, dict):
         for name, item in value.items():
@@ -71,33 +71,33 @@ def _problems(value: Any, key: str) -> Iterator[str]:
     elif isinstance(value, list):
         for number, item in enumerate(value, 1):
             yield from _problems(item, f"{key}[{number}]")
-    elif isinstance(value, str) and not "".join(value.split()).isprintable():  # white space is allowed
+    elif isinstance(value, str) and not "".join(value.split()).isprintable():  # whitespace is allowed
         yield f"{key}: a character that cannot be shown"
-    elif isinstance(value, int | float) and not abs(value) < _NUMBER_LIMIT:  # true for NaN, unlike >=
+    elif isinstance(value, int | float) and not abs(value) < _NUMBER_LIMIT:  # also true for NaN, unlike >=
         yield f"{key}: a number that is not finite, or too large"
 
 
 def read_record(path: Path, kind: type[Table]) -> Table:
-    """Returns the content of a TOML file as a record.
+    """Reads a TOML file as a record.
 
     Args:
         path: the file.
-        kind: type of the record; its own errors read ``problem; remedy``.
+        kind: the record's type. Errors that it raises read ``problem; remedy``.
 
     Raises:
-        InputError: if the file cannot be read, a key is missing or unknown, or its value is of another type
+        InputError: if the file can't be read, or a key is missing or unknown, or its value is of another type
             or out of range.
     """
     tables = read_toml(path)
     try:
         return convert(tables, kind)
     except ValidationError as error:
-        message = str(error)  # such as: Expected `str`, got `int` - at `$.corpora[...].files[0]`
+        message = str(error)  # e.g. Expected `str`, got `int` - at `$.corpora[...].files[0]`
         text, _, location = message.partition(" - at `$")
         problem, _, remedy = text.partition("; ")
         steps = re.findall(r"[^.\[\]`]+|\.\.\.", location)  # keys, indices, and ... for any key
         keys, value = _located(tables, steps, kind, message)
-        # In messages, entries of lists are counted from 1.
+        # Messages count list entries from 1.
         shown_location = "".join(f"[{key + 1}]" if isinstance(key, int) else f".{key}" for key in keys)
         unknown = re.search(r"unknown field `(.*)`|enum value '(.*)'", problem, re.DOTALL)
         if unknown:
@@ -105,7 +105,7 @@ def read_record(path: Path, kind: type[Table]) -> Table:
             known = dict.fromkeys(_known_words(whole_schema, keys, whole_schema["$defs"]))
             remedy = choice(unknown[1] or unknown[2], known)
         elif not isinstance(value, dict | list):  # tables and lists are too long for a message
-            # Only the names of files have a regular expression.
+            # Only file names use a regular expression.
             problem = re.sub("Expected .* matching regex .*'", "this name leads out of its folder", problem)
             problem = f"{problem} ({quoted(value)})"
         if shown_location:
@@ -114,14 +114,13 @@ def read_record(path: Path, kind: type[Table]) -> Table:
 
 
 def _located(tables: Any, steps: list[str], kind: Any, message: str) -> tuple[list[str | int], Any]:
-    """Returns the keys and indices that lead to a wrong value, and the value.
+    """Returns the path (keys and indices) of a wrong value, and the value.
 
     Args:
         tables: the content of the file.
-        steps: the keys and indices in msgspec's message, which has ``...`` for a key that the record does not
-            name.
-        kind: the type of the record.
-        message: the message.
+        steps: the path in msgspec's message, where ``...`` stands for a key that the record doesn't name.
+        kind: the record's type.
+        message: msgspec's message.
     """
     keys = list[str | int]()
     tables = deepcopy(tables)  # because entries are removed from it
@@ -138,10 +137,10 @@ def _located(tables: Any, steps: list[str], kind: Any, message: str) -> tuple[li
 
 
 def _isolate_wrong_entry(table: dict[str, Any], tables: Any, kind: Any, message: str) -> str:
-    """Returns the key of the entry of a table that causes the error, which msgspec does not name.
+    """Returns the key of the table's entry that causes the error, which msgspec doesn't name.
 
-    Entries are tried one at a time until the message is the same. The others stay removed, because one of
-    them may have the same error. The table is one of the tables; the other arguments are as in ``_located``.
+    Tries one entry at a time until the message is the same. The others stay removed, since they may have the
+    same error. ``table`` is part of ``tables``; the other arguments are as in ``_located``.
     """
     for key, entry in list(table.items()):
         table.clear()
@@ -157,12 +156,12 @@ def _isolate_wrong_entry(table: dict[str, Any], tables: Any, kind: Any, message:
 def _known_words(
     part: dict[str, Any], keys: Sequence[str | int], definitions: dict[str, Any]
 ) -> Iterator[str]:
-    """Yields the keys and words that a JSON schema allows.
+    """Yields the keys and words that a JSON schema allows at a place.
 
     Args:
         part: the schema, or a part of it.
-        keys: the keys and indices that lead from this part to the place of the words.
-        definitions: the parts to which the schema refers by their names.
+        keys: the path from this part to the place.
+        definitions: the schema's named parts.
     """
     if "$ref" in part:
         part = definitions[part["$ref"].rpartition("/")[2]]
@@ -170,10 +169,10 @@ def _known_words(
         yield from _known_words(option, keys, definitions)
     if not keys:
         yield from part.get("properties", ())
-        yield from map(str, part.get("enum", ()))  # which may be numbers
+        yield from map(str, part.get("enum", ()))  # may be numbers
         return
     first, *others = keys
     any_entry = part.get("items" if isinstance(first, int) else "additionalProperties")
     inner = part.get("properties", {}).get(first, any_entry)
-    if isinstance(inner, dict):  # else True or False, whether any other key is allowed, or None
+    if isinstance(inner, dict):  # else a boolean (whether other keys are allowed) or None
         yield from _known_words(inner, others, definitions)

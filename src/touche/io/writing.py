@@ -1,4 +1,4 @@
-"""Writing of files, each whole or not at all."""
+"""Writes files completely or not at all."""
 
 import errno
 import os
@@ -13,7 +13,7 @@ from typing import IO
 from touche.errors import InputError
 from touche.io.identifiers import check_path, expanded
 
-# Errors of writing to an open file, which name no file.
+# Raised when writing to an open file; they name no file.
 _WRITING_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
 
 
@@ -24,7 +24,7 @@ def make_folder(path: Path) -> None:
         path: the folder.
 
     Raises:
-        InputError: if it cannot be created.
+        InputError: if it can't be created.
 
     Examples:
         >>> import touche
@@ -42,13 +42,13 @@ def make_folder(path: Path) -> None:
 
 
 def check_writable(folder: Path) -> None:
-    """Checks that files can be made in a folder.
+    """Checks that you can create files in a folder.
 
     Args:
         folder: the folder.
 
     Raises:
-        InputError: if they cannot.
+        InputError: if you can't.
 
     Examples:
         >>> import touche
@@ -66,14 +66,14 @@ def check_writable(folder: Path) -> None:
 
 
 def check_outputs(outputs: Iterable[Path], inputs: Sequence[Path] = ()) -> None:
-    """Checks that files can be written, before the work that produces their content; makes their folders.
+    """Checks that files can be written, before computing their content, and creates their folders.
 
     Args:
         outputs: the files.
-        inputs: files that they must not replace, and folders whose files they must not replace.
+        inputs: files and folders that must not be overwritten.
 
     Raises:
-        InputError: as in ``whole``, or if a file is an input or two files are one.
+        InputError: as in ``whole``, or if an output is an input, or two outputs are the same file.
     """
     targets = set[Path]()
     for path in outputs:
@@ -94,7 +94,7 @@ def check_outputs(outputs: Iterable[Path], inputs: Sequence[Path] = ()) -> None:
 def write_whole(path: Path, text: str) -> None:
     """Writes a text as ``whole`` does, with the same errors."""
     with whole(path) as file:
-        # Names of files in the text may have lone surrogates, where they are not UTF-8.
+        # File names that are not UTF-8 have lone surrogates.
         file.write(text.encode(errors="backslashreplace"))
 
 
@@ -102,9 +102,8 @@ def write_whole(path: Path, text: str) -> None:
 def whole(path: Path) -> Iterator[IO[bytes]]:
     """Opens a file for writing that appears complete or not at all.
 
-    The content is written to a hidden file in the same folder, ``.NAME.*.part``, which then replaces the
-    file. An error or Ctrl-C removes the hidden file; a killed process leaves it behind. If the path is a
-    symbolic link, the file that it leads to is written.
+    The content goes to a hidden file in the same folder, ``.NAME.*.part``, which replaces the file at the
+    end. Errors and Ctrl-C remove it; a killed process leaves it behind. Symbolic links are followed.
 
     Args:
         path: the file.
@@ -113,7 +112,7 @@ def whole(path: Path) -> Iterator[IO[bytes]]:
         A context manager with the file, opened for bytes.
 
     Raises:
-        InputError: if the directory cannot be written, the disk is full, or a device has this name.
+        InputError: if the directory can't be written, the disk is full, or a device has this name.
 
     Examples:
         >>> import touche
@@ -138,8 +137,8 @@ def whole(path: Path) -> Iterator[IO[bytes]]:
         part.replace(target)
     except BaseException as error:
         part.unlink(missing_ok=True)
-        # Other errors come from the caller's code, and are about another file.
-        # An error of writing to an open file names no file.
+        # Other errors come from the caller's code and concern another file. Errors when writing to an
+        # open file have no file name.
         if isinstance(error, OSError) and (
             error.filename == str(part) or (error.filename is None and error.errno in _WRITING_ERRORS)
         ):
@@ -148,11 +147,11 @@ def whole(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _target(path: Path) -> Path:
-    """Returns the file that a path leads to.
+    """Follows symbolic links.
 
     Raises:
-        InputError: if it is a device.
-        OSError: if it is a directory, a circular link, or a link that the kernel does not follow.
+        InputError: if the path leads to a device or a pipe.
+        OSError: if it leads to a directory, a circular link, or a link that the kernel refuses to follow.
     """
     check_path(path)
     with suppress(FileNotFoundError):
@@ -171,5 +170,5 @@ def _cannot_be_written(path: Path, error: OSError) -> InputError:
 
 
 def cache_folder() -> Path:
-    """Returns the user's cache folder for touche."""
+    """Returns touche's folder in the user's cache."""
     return Path(os.environ.get("XDG_CACHE_HOME") or expanded("~/.cache")) / "touche"
