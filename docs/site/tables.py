@@ -30,7 +30,7 @@ _NOTHING = "–"
 
 def documents() -> str:
     """Returns the table of formats of documents, in the order in which a folder is searched for them."""
-    return table(["documents", "format"], [[f"`{finder.pattern}`", finder.about] for finder in FINDERS])
+    return table(["documents", "format"], [[f"`{finder.pattern}`", finder.description] for finder in FINDERS])
 
 
 def overview() -> str:

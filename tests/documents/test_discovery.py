@@ -364,7 +364,7 @@ class Markdown(Documents):
     """A format of its own, whose files only it understands."""
 
     pattern = "*.md"
-    about = "notes"
+    description = "notes"
 
     @classmethod
     def find(cls, folder: Folder) -> Documents | None:

@@ -1,1 +1,1 @@
-"""What is ranked: a module per format, discovery in a folder, and the collection."""
+"""Documents: one module per format, discovery in a folder, and the collection."""

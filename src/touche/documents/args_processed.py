@@ -1,4 +1,4 @@
-"""args_processed.csv of 2022 task 1: arguments split into sentences, in columns of Python literals."""
+"""args_processed.csv of 2022 task 1: arguments split into sentences, as Python literals in CSV."""
 
 import ast
 import ctypes
@@ -26,42 +26,42 @@ from touche.io.opening import LONGEST_LINE, open_binary
 _T = TypeVar("_T")
 
 _REMEDY = "fetch the file again"
-# A sentence's id is its argument's id with this suffix.
+# Follows the argument's id.
 _SENTENCE_SUFFIX = re.compile("__(CONC|PREMISE)__[1-9][0-9]{0,5}", re.ASCII)
-# Errors of ``parse_literal``.
+# Raised by ``parse_literal``.
 _LITERAL_ERRORS = (msgspec.MsgspecError, ValueError, SyntaxError, TypeError, MemoryError, RecursionError)
 
 
 class _Sentence(msgspec.Struct):
-    """A sentence as files contain it."""
+    """A sentence as stored in files."""
 
     sent_id: str
     sent_text: str
 
 
 def pieces_of_args_processed(path: Path) -> Iterator[Piece]:
-    """Yields the rows in pieces, whose parser knows the names of the columns.
+    """Yields the rows in pieces.
 
     Raises:
-        InputError: if the file cannot be read, its header is broken, or a row has 64 MiB or more.
+        InputError: if the file can't be read, its header is broken, or a row reaches 64 MiB.
     """
     with open_binary(path) as file:
         rows = read_rows(partial(file.readline, LONGEST_LINE), path, _REMEDY)
-        header_end, column_names = next(rows, (0, []))  # the header's last line; 0 without a header
+        header_end, column_names = next(rows, (0, []))  # the header's last line; 0 if there is no header
         cutter = Cutter(path, "a row", partial(_parse_rows, column_names=column_names), file=file)
         cutter.line = header_end + 1
-        if file.seekable():  # a plain file, whose pieces know their first byte; the header precedes them
+        if file.seekable():  # a plain file: pieces know where they begin, after the header
             cutter.begin = file.tell()
-        yield from pieces_of_blocks(file, cutter, CsvBounds().look)
+        yield from pieces_of_blocks(file, cutter, CsvBounds().search)
 
 
 def _parse_rows(
     piece: Piece, seen: set[str], wanted: Collection[str] | None, column_names: Sequence[str]
 ) -> Iterator[Argument]:
-    """Parses a piece by the names in the header; the other arguments are those of ``Piece.documents``."""
-    # Blank lines are skipped at once, because a small gzipped file can contain millions of them.
+    """Parses a piece using the header's names. Other arguments as in ``Piece.documents``."""
+    # Skip blank lines all at once: a small gzipped file can contain millions.
     raw = piece.raw.lstrip(b"\n")
-    blank_lines = len(piece.raw) - len(raw)  # a blank line is one byte
+    blank_lines = len(piece.raw) - len(raw)  # one byte each
     first_line = piece.line + blank_lines
     for line, cells in read_rows(io.BytesIO(raw).readline, piece.path, _REMEDY, first_line):
         row = dict(zip(column_names, cells, strict=False))  # rows can be too short or too long
@@ -71,7 +71,6 @@ def _parse_rows(
 
 
 def _parse_argument(row: dict[str, str], path: Path, line: int, seen: set[str]) -> Argument:
-    """Returns the argument in a row, whose cells are by the names of their columns."""
     try:
         premises = parse_literal(row["premises"], list[Premise])
         sentences = parse_literal(row["sentences"], list[_Sentence])
@@ -86,8 +85,8 @@ def _parse_argument(row: dict[str, str], path: Path, line: int, seen: set[str]) 
     sentence_ids = set[str]()
     for sentence in sentences:
         id = sentence.sent_id
-        is_own = id.startswith(record.id) and _SENTENCE_SUFFIX.fullmatch(id.removeprefix(record.id))
-        if not is_own or id in sentence_ids:
+        belongs = id.startswith(record.id) and _SENTENCE_SUFFIX.fullmatch(id.removeprefix(record.id))
+        if not belongs or id in sentence_ids:
             problem = f"sentence id {quoted(id)} occurs twice, or does not belong to argument {record.id}"
             raise InputError(path, problem, _REMEDY, line=line)
         sentence_ids.add(id)
@@ -95,9 +94,9 @@ def _parse_argument(row: dict[str, str], path: Path, line: int, seen: set[str]) 
 
 
 def parse_literal(literal: str, kind: type[_T]) -> _T:
-    """Returns the value of a Python literal as the passed type.
+    """Returns a Python literal's value, checked against a type.
 
-    The literal is converted to JSON if possible, because JSON is parsed much faster than Python.
+    Converts the literal to JSON if possible, because JSON parses much faster than Python.
 
     Raises:
         ValueError, SyntaxError, TypeError, MemoryError, RecursionError: if it is not a literal, contains half
@@ -106,20 +105,20 @@ def parse_literal(literal: str, kind: type[_T]) -> _T:
     try:
         return msgspec.json.decode(as_json(literal.encode()), type=kind)
     except msgspec.DecodeError:
-        # Either only Python can read the literal, which is rare, or its type is wrong. Then this fails again.
-        with warnings.catch_warnings(action="ignore"):  # the corpus has invalid escapes such as \d
+        # Rarely, only Python can read the literal. Otherwise its type is wrong, and this fails again.
+        with warnings.catch_warnings(action="ignore"):  # the corpus contains invalid escapes such as \d
             value: Any = ast.literal_eval(literal)
         return msgspec.json.decode(orjson.dumps(value), type=kind)
 
 
 def as_json(literal: bytes) -> memoryview:
     """Returns a literal as JSON; empty if only Python can read it."""
-    # JSON has at most two bytes for each byte of the literal. One more byte is needed for an empty literal,
-    # because ctypes cannot refer to an empty buffer.
+    # JSON takes at most two bytes per byte of the literal. One more is for the empty literal, because
+    # ctypes can't refer to an empty buffer.
     buffer = bytearray(2 * len(literal) + 1)
     begin_of_buffer = ctypes.byref(ctypes.c_char.from_buffer(buffer))
     size = _library().json_of_literal(literal, len(literal), begin_of_buffer)
-    return memoryview(buffer)[: max(size, 0)]  # the size is -1 if only Python can read the literal
+    return memoryview(buffer)[: max(size, 0)]  # -1 if only Python can read the literal
 
 
 @cache

@@ -1,4 +1,4 @@
-"""args-me.json: the args.me corpus (Ajjour et al. 2019), one large JSON object."""
+"""args-me.json, the args.me corpus (Ajjour et al. 2019): one large JSON object."""
 
 import re
 from codecs import BOM_UTF8
@@ -25,10 +25,10 @@ _REMEDY = "fetch the file again"
 _FIELDS = 'write "id", "conclusion" and "premises": [{"text"}]'
 _BLANKS = b" \t\n\r"
 _ID_WITH_CHECKSUM = re.compile(r"S[0-9a-f]{1,8}-A([0-9a-f]{1,8})")
-_ARRAY = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[")  # perhaps a byte order mark, then blanks
-_MOST_READ = 1 << 12  # bytes, to see whether a file is an array
-_JAVA_INTEGERS = 1 << 32  # the number of integers in Java
-# Escapes in JSON: a surrogate pair, half of one, or any other.
+_ARRAY = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[")  # optionally after a byte order mark
+_MOST_READ = 1 << 12  # bytes, enough to recognize an array
+_JAVA_INTEGERS = 1 << 32
+# JSON escapes: a surrogate pair, half a pair, or any other.
 _HEX = "[0-9a-fA-F]{2}"
 _ESCAPE = re.compile(
     rf"\\(?:u[dD][89abAB]{_HEX}\\u[dD][c-fC-F]{_HEX}|(?P<half>u[dD][89a-fA-F]{_HEX})|.)".encode(), re.DOTALL
@@ -36,21 +36,21 @@ _ESCAPE = re.compile(
 
 
 class Premise(msgspec.Struct):
-    """A premise as files contain it."""
+    """A premise as stored in files."""
 
     text: str
     stance: str | None = None
 
 
 class _Context(msgspec.Struct, rename="camel"):
-    """Where an argument was found, as files contain it."""
+    """Where an argument comes from, as stored in files."""
 
     source_text: str | None = None
     discussion_title: str | None = None
 
 
 class RawArgument(msgspec.Struct):
-    """An argument as files contain it; the id is a string, or a whole number of up to 64 bits."""
+    """An argument as stored in files. The id is a string, or a whole number of up to 64 bits."""
 
     raw_id: str | Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)] = msgspec.field(name="id")
     conclusion: str
@@ -59,14 +59,14 @@ class RawArgument(msgspec.Struct):
 
     @property
     def id(self) -> str:
-        """The id as a string; some files have whole numbers."""
+        """The id as a string."""
         return str(self.raw_id)
 
     def argument(self, sentences: tuple[Sentence, ...] | None = None) -> Argument:
-        """Returns the argument, with the stance of its first premise.
+        """Returns the argument, with its first premise's stance.
 
         Args:
-            sentences: its sentences; None if it is not split into any.
+            sentences: its sentences; None if it is not split.
         """
         stance = self.premises[0].stance if self.premises else None
         context = self.context or _Context()
@@ -86,11 +86,11 @@ _RECORDS = msgspec.json.Decoder(list[RawArgument])
 
 
 def is_altered(document: AnyDocument) -> bool:
-    """Returns whether the text of an argument contradicts its id; False for ids without a checksum.
+    """Returns whether an argument's text contradicts its id; False if the id contains no checksum.
 
     In ids of version 2020-04-01, such as ``S1039ff27-Afc270c6``, the second part is a checksum in
-    hexadecimal: 31 times Java's String.hashCode of the premise, plus that of the conclusion, modulo 2^32.
-    This rule is not documented; it was found by comparing ids with texts.
+    hexadecimal: 31 times the premise's hash (Java's String.hashCode) plus the conclusion's, modulo 2^32. The
+    rule is not documented; it was inferred by comparing ids with texts.
     """
     id_parts = _ID_WITH_CHECKSUM.fullmatch(document.id)
     if id_parts is None or not isinstance(document, Argument) or len(document.premises) != 1:
@@ -100,19 +100,19 @@ def is_altered(document: AnyDocument) -> bool:
 
 
 def _java_hash(text: str) -> int:
-    """Returns Java's String.hashCode modulo 2^32: the sum of the UTF-16 units, each times a power of 31."""
+    """Returns Java's String.hashCode modulo 2^32: a sum over UTF-16 units, each times a power of 31."""
     units = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), dtype="<u2")
-    powers = _powers_of_31(len(units).bit_length())  # at least one for each unit
-    # The last unit is multiplied by 31 ** 0. For an empty text, [-len(units) :] would be all powers.
+    powers = _powers_of_31(len(units).bit_length())  # at least one per unit
+    # The last unit's factor is 31 ** 0. Not [-len(units) :]: it keeps all powers for an empty text.
     powers_of_units = powers[len(powers) - len(units) :]
-    return int(np.vdot(units, powers_of_units))  # unsigned integers of 32 bits overflow as in Java
+    return int(np.vdot(units, powers_of_units))  # 32-bit unsigned integers overflow as in Java
 
 
 @cache
 def _powers_of_31(bits: int) -> "np.ndarray[Any, np.dtype[np.uint32]]":
-    """Returns the powers of 31 modulo 2^32 with the exponents from (2 ** bits) - 1 down to 0.
+    """Returns 31 ** k modulo 2^32, for k from (2 ** bits) - 1 down to 0.
 
-    Their number is a power of two, so that one result in the cache serves texts of many lengths.
+    Rounding up to a power of two lets texts of many lengths share a cached result.
     """
     factors = np.full(1 << bits, 31, dtype=np.uint32)
     factors[0] = 1
@@ -120,24 +120,24 @@ def _powers_of_31(bits: int) -> "np.ndarray[Any, np.dtype[np.uint32]]":
 
 
 def is_argsme(path: Path) -> bool:
-    """Returns whether a file begins as args.me's, or has its name."""
+    """Returns whether a file starts like args.me's, or is named like it."""
     begin = _begin(path)
     has_key = b'"arguments"' in begin or b'"premises"' in begin
     return not _ARRAY.match(begin) and (has_key or path.name.startswith("args-me"))
 
 
-def is_document_of_anserini(path: Path) -> bool:
-    """Returns whether a file is one document of Anserini's JsonCollection: ``{"id", "contents"}``."""
+def is_anserini_document(path: Path) -> bool:
+    """Returns whether a file is a single Anserini document (JsonCollection): ``{"id", "contents"}``."""
     return b'"contents"' in _begin(path)
 
 
-def is_list_of_arguments(path: Path) -> bool:
+def is_argument_list(path: Path) -> bool:
     """Returns whether a file is a JSON array of arguments, without the object around it."""
     return is_list(path) and b'"premises"' in _begin(path)
 
 
 def is_list(path: Path) -> bool:
-    """Returns whether a file begins as a JSON array."""
+    """Returns whether a file starts like a JSON array."""
     return _ARRAY.match(_begin(path)) is not None
 
 
@@ -148,15 +148,15 @@ def _begin(path: Path) -> bytes:
 
 
 def pieces_of_argsme(path: Path) -> Iterator[Piece]:
-    """Yields the list of arguments in pieces; checks the surrounding JSON at the end.
+    """Yields the list of arguments in pieces, and checks the JSON around it at the end.
 
-    The JSON around the list has the key ``arguments``. If an object repeats the key, each list is read.
+    The list's key is ``arguments``. If an object repeats the key, each list is read.
 
     Raises:
-        InputError: if the file cannot be read, the surrounding JSON is broken or nested too deeply, or an
-            argument has 64 MiB or more.
+        InputError: if the file can't be read, the surrounding JSON is broken or nested too deeply, or an
+            argument reaches 64 MiB.
     """
-    # Stores the JSON around the lists. Newlines replace each list, so that errors name the right lines.
+    # The JSON around the lists. Newlines replace each list, so that errors name the right lines.
     surroundings = Cutter(path, "text around the arguments", _parse_arguments)  # the parser is never called
     with open_binary(path) as file:
         cutter = Cutter(path, "an argument", _parse_arguments, file=file)
@@ -168,23 +168,19 @@ def pieces_of_argsme(path: Path) -> Iterator[Piece]:
             else:
                 for span in spans:
                     surroundings.store(span.raw)
-                    cutter.skip(span.raw)
+                    cutter.advance(span.raw)
     raw = surroundings.cut().raw
     try:
         orjson.loads(raw.removeprefix(BOM_UTF8))
     except orjson.JSONDecodeError as error:
-        check_utf8(raw.split(b"\n"), path)  # because its error has another remedy
+        check_utf8(raw.split(b"\n"), path)  # because its error suggests a better remedy
         raise InputError(path, f"broken JSON ({error.msg})", _REMEDY, line=error.lineno) from error
 
 
 class _Span(NamedTuple):
-    """Consecutive bytes of a file, all in a list of arguments, or all around the lists.
+    """Consecutive bytes of a file: all inside a list of arguments (without its brackets), or all outside.
 
-    Attributes:
-        in_list: whether they are in a list, without its brackets.
-        raw: the bytes.
-        first_comma: the index of the first comma between arguments in these bytes, or -1.
-        last_comma: the index of the last one, or -1.
+    The indices of the first and last comma between arguments are -1 if there is none.
     """
 
     in_list: bool
@@ -194,21 +190,17 @@ class _Span(NamedTuple):
 
 
 def _spans(path: Path, file: IO[bytes], cutter: Cutter) -> Iterator[_Span]:
-    """Yields the whole content of a file in spans.
-
-    Raises:
-        InputError: if a value is nested too deeply. The cutter, which has all earlier bytes, knows the line.
-    """
+    """Yields a whole file in spans."""
     bounds = JsonBounds()
     for block in blocks(file):
         begin = 0
         while begin < len(block):
-            in_list = bounds.in_list  # ``look`` stops where this changes
-            stop, end, first_comma, last_comma = bounds.look(block, begin)
+            in_list = bounds.in_list  # ``search`` stops where this changes
+            stop, end, first_comma, last_comma = bounds.search(block, begin)
             yield _Span(
                 in_list=in_list,
                 raw=memoryview(block)[begin:end],
-                first_comma=max(first_comma - begin, -1),  # the index within the span; -1 stays -1
+                first_comma=max(first_comma - begin, -1),  # relative to the span; -1 stays -1
                 last_comma=max(last_comma - begin, -1),
             )
             if stop == DEEP:
@@ -217,22 +209,22 @@ def _spans(path: Path, file: IO[bytes], cutter: Cutter) -> Iterator[_Span]:
 
 
 def _pieces_of_list(spans: Iterable[_Span], cutter: Cutter) -> Iterator[Piece]:
-    """Yields one list of arguments in pieces, which end before a comma or at the end of the list."""
+    """Yields a list in pieces that end before a comma or at the end of the list."""
     has_comma = False
     for span in spans:
         if span.last_comma >= 0:  # the arguments before it are complete
             yield cutter.cut(span.raw[: span.last_comma], span.first_comma)
-            cutter.skip(b",")
+            cutter.advance(b",")
             has_comma = True
-        cutter.store(span.raw[span.last_comma + 1 :])  # all bytes if there is no comma
+        cutter.store(span.raw[span.last_comma + 1 :])  # everything if there is no comma
     rest = cutter.cut()
-    # After a comma, a rest of blanks is also a piece, because its parsing reports the missing argument.
+    # After a comma, even blanks are a piece: parsing them reports the missing argument.
     if has_comma or rest.raw.strip(_BLANKS):
         yield rest
 
 
 def _parse_arguments(piece: Piece, seen: set[str], wanted: Collection[str] | None) -> Iterator[Argument]:
-    """Parses a piece; ``seen`` and ``wanted`` are those of ``Piece.documents``."""
+    """Parses a piece. Arguments as in ``Piece.documents``."""
     for line, record in _records(piece, seen):
         check_new_id(record.id, "argument", seen, piece.path, line)
         if wanted is None or record.id in wanted:
@@ -240,36 +232,30 @@ def _parse_arguments(piece: Piece, seen: set[str], wanted: Collection[str] | Non
 
 
 def _records(piece: Piece, seen: set[str]) -> Iterable[tuple[int, RawArgument]]:
-    """Parses a piece at once; if that fails, parses its records one by one, to find the broken line.
+    """Parses a piece at once. If that fails, parses its records one by one to find the broken line.
 
-    Each record comes with its line, for errors. Records that are parsed at once have no errors, so that the
-    first line of the piece is enough for all.
+    Each record comes with a line for errors. For records without errors, the piece's first line will do.
     """
     with suppress(msgspec.DecodeError, UnicodeDecodeError):
-        piece.raw.decode()  # checks UTF-8 also in values of other keys, which msgspec skips
+        piece.raw.decode()  # also checks UTF-8 in other keys' values, which msgspec skips
         records = _RECORDS.decode(b"[%b]" % piece.raw)
         ids = {record.id for record in records}
-        # The conditions of check_new_id: if an id breaks one, its line has to be found.
+        # As in check_new_id: when an id fails, its line must be found.
         are_new = len(ids) == len(records) and seen.isdisjoint(ids)
-        # Without a record, the piece is only the blanks after a comma, which is an error.
+        # A piece without records is just the blanks after a comma, which is an error.
         if records and are_new and all(is_word(id) for id in ids):
             return ((piece.line, record) for record in records)
     return ((line, _record(raw, piece.path, line)) for line, raw in elements(piece.raw, piece.line))
 
 
 def elements(raw_list: bytes, line: int) -> Iterator[tuple[int, bytes]]:
-    """Yields the first line and the bytes of each element of a JSON list.
-
-    Args:
-        raw_list: some of the elements, separated by commas.
-        line: the number of their first line.
-    """
+    """Yields the first line and the bytes of each element in ``raw_list``, which starts at line ``line``."""
     bounds = JsonBounds(in_list=True, every_comma=True)
-    end = -1  # as if a comma preceded the first element
+    end = -1  # as if a comma came before the first element
     stop = COMMA
     while stop == COMMA:
         begin = end + 1
-        stop, end, _, _ = bounds.look(raw_list, begin)
+        stop, end, _, _ = bounds.search(raw_list, begin)
         raw = raw_list[begin:end]
         element = raw.lstrip(_BLANKS)
         leading_blanks = raw[: len(raw) - len(element)]
@@ -278,10 +264,10 @@ def elements(raw_list: bytes, line: int) -> Iterator[tuple[int, bytes]]:
 
 
 def argument_of_record(record: dict[str, Any], path: Path, line: int) -> Argument:
-    """Returns the argument in an object of JSON lines.
+    """Returns the argument in a JSON lines object.
 
     Raises:
-        InputError: if a field is missing or has another type.
+        InputError: if a field is missing or of another type.
     """
     try:
         return msgspec.convert(record, RawArgument).argument()
@@ -290,7 +276,7 @@ def argument_of_record(record: dict[str, Any], path: Path, line: int) -> Argumen
 
 
 def _record(raw: bytes, path: Path, line: int) -> RawArgument:
-    """Parses an argument; half a surrogate pair, which UTF-8 cannot contain, becomes a question mark."""
+    """Parses an argument. Half a surrogate pair, which UTF-8 can't encode, becomes a question mark."""
     check_utf8(raw.split(b"\n"), path, line)
     repaired = _ESCAPE.sub(lambda escape: b"?" if escape["half"] else escape[0], raw)
     try:

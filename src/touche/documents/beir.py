@@ -1,4 +1,4 @@
-"""Data sets in the format of BEIR (Thakur et al. 2021): corpus.jsonl, queries.jsonl and qrels/test.tsv."""
+"""BEIR's format for data sets (Thakur et al. 2021): corpus.jsonl, queries.jsonl and qrels/test.tsv."""
 
 import json
 from pathlib import Path
@@ -19,17 +19,16 @@ from touche.io.json_lines import text_field
 from touche.trec.records_in_memory import optional_text
 from touche.trec.topics import Topic
 
-_PROJECT = "touche"  # the key of this project's values in a document's metadata
+_PROJECT = "touche"  # our key in a document's metadata
 
 
 class _Metadata(msgspec.Struct, omit_defaults=True):
-    """What an argument has beyond its title, text and stance, in files that this project has written.
+    """Fields of an argument besides title, text and stance, in files that this project wrote.
 
     Attributes:
-        type: ``argument``; empty for a document, and in files of other projects.
-        page, discussion: fields of the argument.
-        premises: the premises if there are none or several; None if the text is the only one.
-        sentences: the id and the text of each sentence; None if the argument is not split.
+        type: ``argument``; empty for documents, and in other projects' files.
+        premises: the premises, unless there is exactly one, which is the text.
+        sentences: each sentence's id and text; None if the argument is not split.
     """
 
     type: str = ""
@@ -40,7 +39,7 @@ class _Metadata(msgspec.Struct, omit_defaults=True):
 
 
 def corpus_line(document: AnyDocument) -> str:
-    """Returns the line of an argument or text in corpus.jsonl; reading this line restores the document."""
+    """Returns a document's line in corpus.jsonl; ``parse_beir_document`` restores the document from it."""
     stance = ""
     metadata = _Metadata()
     if isinstance(document, Argument):
@@ -61,7 +60,7 @@ def corpus_line(document: AnyDocument) -> str:
 
 
 def query_line(topic: Topic) -> str:
-    """Returns a topic's line in queries.jsonl; the metadata has all fields that queries of BEIR lack."""
+    """Returns a topic's line in queries.jsonl. Fields that BEIR doesn't know go into the metadata."""
     fields = {"description": topic.description, "narrative": topic.narrative, "objects": list(topic.objects)}
     metadata = {name: value for name, value in fields.items() if value}
     return json.dumps({"_id": topic.number, "text": topic.title, "metadata": metadata}) + "\n"
@@ -70,46 +69,40 @@ def query_line(topic: Topic) -> str:
 def parse_beir_document(id: str, record: dict[str, Any], path: Path, line: int) -> Document | Argument:
     """Returns the document in a line of corpus.jsonl: ``{"_id", "title", "text", "metadata"}``.
 
-    The title becomes the conclusion of an argument, and the text its premises. A record with only a text
-    becomes a document. Only a stance and the values written by ``corpus_line`` are read from the metadata.
-
-    Args:
-        id: the id.
-        record: its fields by name.
-        path: the file, for error messages.
-        line: the line.
+    Title and text become an argument's conclusion and premises. If there is only a text, it is a document.
+    Only a stance, and what ``corpus_line`` wrote, is read from the metadata.
 
     Raises:
-        InputError: if the record has no text, or a field has another type.
+        InputError: if there is no text, or a field is of another type.
     """
     text = text_field(record, "text", path, line)
     title = text_field(record, "title", path, line) if record.get("title") is not None else ""
     metadata = _object_in(record, "metadata")
     stance = optional_text(metadata, "stance")
     try:
-        own_values = msgspec.convert(_object_in(metadata, _PROJECT), _Metadata)
+        extra = msgspec.convert(_object_in(metadata, _PROJECT), _Metadata)
     except msgspec.ValidationError as error:
         raise InputError(
             path, f"metadata of {_PROJECT}: {error}", "fetch the file again", line=line
         ) from error
-    is_argument = title or stance or own_values.type
+    is_argument = title or stance or extra.type
     if not is_argument:
         return Document(id, text)
     sentences = None
-    if own_values.sentences is not None:
-        sentences = tuple(Sentence(sentence_id, sentence) for sentence_id, sentence in own_values.sentences)
+    if extra.sentences is not None:
+        sentences = tuple(Sentence(sentence_id, sentence) for sentence_id, sentence in extra.sentences)
     return Argument(
         id=id,
         conclusion=title,
-        premises=(text,) if own_values.premises is None else own_values.premises,
+        premises=(text,) if extra.premises is None else extra.premises,
         stance=stance,
         sentences=sentences,
-        page=own_values.page,
-        discussion=own_values.discussion,
+        page=extra.page,
+        discussion=extra.discussion,
     )
 
 
 def _object_in(record: dict[str, Any], key: str) -> dict[str, Any]:
-    """Returns a field that is an object; empty for any other value, which other projects may write."""
+    """Returns an object field; empty for other values, which other projects may write."""
     value = record.get(key)
     return value if isinstance(value, dict) else {}

@@ -1,4 +1,4 @@
-"""Ends of records within a block of a file; bounds.c finds them."""
+"""Finds where records end within a block of a file, using bounds.c."""
 
 import ctypes
 from functools import cache
@@ -7,9 +7,8 @@ from typing import Any
 
 from touche.io.compiled import NUMBER, POINTER, compiled
 
-TOO_DEEP = "broken JSON (nested deeper than 100 levels)"  # what DEEP means; bounds.c has the same number
-# Why JsonBounds stops, as in bounds.c: at the end of the block, the beginning of the list, the end of the
-# list, a comma, or a value that is nested too deeply.
+TOO_DEEP = "broken JSON (nested deeper than 100 levels)"  # what DEEP means; same number in bounds.c
+# Why JsonBounds stops, as in bounds.c: block ends, list begins, list ends, comma, nested too deeply.
 MORE, BEGIN, END, COMMA, DEEP = range(5)
 
 
@@ -28,33 +27,33 @@ class _State(ctypes.Structure):
 
 
 class JsonBounds:
-    """Finds the list under the key ``arguments`` of an object, and the commas between its elements."""
+    """Finds an object's list ``arguments`` and the commas between its elements."""
 
     def __init__(self, *, in_list: bool = False, every_comma: bool = False) -> None:
         """Starts at the beginning of a file.
 
         Args:
-            in_list: start at the beginning of the list instead, whatever its key is.
+            in_list: start at the beginning of the list, whatever its key.
             every_comma: stop at each comma between elements.
         """
         self._state = _State()
         if in_list:
             self._state.in_list = True
-            self._state.depth = 2  # as if the list was the value of a key
+            self._state.depth = 2  # as if the list was a key's value
         self._every_comma = every_comma
-        self._results = (ctypes.c_int64 * 3)()  # the C function writes its results here
+        self._results = (ctypes.c_int64 * 3)()  # the C function writes here
 
     @property
     def in_list(self) -> bool:
         """Whether the next byte is in the list."""
         return bool(self._state.in_list)
 
-    def look(self, block: bytes, begin: int) -> tuple[int, int, int, int]:
-        """Searches a block from a byte.
+    def search(self, block: bytes, begin: int) -> tuple[int, int, int, int]:
+        """Searches a block, starting at the byte ``begin``.
 
         Returns:
-            Why the search stopped (``MORE`` to ``DEEP``), at which byte, and the first and the last comma of
-            the list before that byte (or -1). The next search begins at that byte, or after a comma there.
+            Why it stopped (``MORE`` to ``DEEP``), at which byte, and the list's first and last comma before
+            it (or -1). Continue at that byte, or after it if it is a comma.
         """
         state = ctypes.byref(self._state)
         stop = _library().json_bounds(state, block, begin, len(block), self._every_comma, self._results)
@@ -63,15 +62,14 @@ class JsonBounds:
 
 
 class CsvBounds:
-    """Finds the same ends of rows as Python's csv."""
+    """Finds the ends of rows where Python's csv does."""
 
     def __init__(self) -> None:
-        """Starts at the beginning of a file."""
         self._state = ctypes.c_int32()
-        self._results = (ctypes.c_int64 * 2)()  # the C function writes its results here
+        self._results = (ctypes.c_int64 * 2)()  # the C function writes here
 
-    def look(self, block: bytes) -> tuple[int, int]:
-        """Returns the index of the newline that ends the first row, and that of the byte after the last row.
+    def search(self, block: bytes) -> tuple[int, int]:
+        """Returns where the first row ends (its newline) and the byte after the last row.
 
         Both are 0 if no row ends in the block.
         """

@@ -1,4 +1,4 @@
-"""Texts of ClueWeb22 (Overwijk et al. 2022) in JSON lines, such as txt/en/en00/en0000/en0000-00.json.gz."""
+"""ClueWeb22's texts (Overwijk et al. 2022) in JSON lines, such as txt/en/en00/en0000/en0000-00.json.gz."""
 
 import re
 from collections.abc import Iterator
@@ -14,39 +14,34 @@ from touche.io.json_lines import text_field
 from touche.io.opening import open_binary
 
 NAME = re.compile(r"[a-z]{2}[a-z_]*[0-9]{4}-[0-9]{2}\.json(?:\.gz)?")  # language and folder, then the file
-LINKS = ("inlink", "outlink")  # folders whose files have the same names, but contain links
+LINKS = ("inlink", "outlink")  # folders whose files share these names, but contain links
 _LINE_OF_PAGE = re.compile(rb'\s*\{(?:[^\n]*,)?\s*"ClueWeb22-ID"\s*:')
-_ARGS_ME = "args-me"  # the beginning of the names of the files of args.me
-_MOST_READ = 1 << 20  # bytes of the first line; a line is a page without markup, of about 5 kB
+_ARGS_ME = "args-me"  # args.me's files start with this
+_MOST_READ = 1 << 20  # bytes; a line is a page without markup, about 5 kB
 
 
 def read_clueweb22_json(path: Path, seen: set[str]) -> Iterator[Page]:
-    """Reads texts of ClueWeb22: ``{"URL", "Language", "ClueWeb22-ID", "Clean-Text"}`` on each line.
+    """Reads ClueWeb22's texts. Each line is ``{"URL", "Language", "ClueWeb22-ID", "Clean-Text"}``.
 
-    The text is the page's main content; title and headings are missing.
-
-    Args:
-        path: the file.
-        seen: ids of earlier documents; new ids are added.
+    The text becomes the page's main content; title and headings are missing.
 
     Raises:
-        InputError: if a line is broken or repeats an id; the message names the line.
+        InputError: if a line is broken or repeats an id in ``seen``; new ids are added.
     """
     return parse_pieces(pieces_of_jsonl(path, ["ClueWeb22-ID"], _parse_page), seen)
 
 
 def _parse_page(id: str, record: dict[str, Any], path: Path, line: int) -> Page:
-    """Returns the page in a line."""
     text = text_field(record, "Clean-Text", path, line)
-    url = text_field(record, "URL", path, line).strip()  # it ends in a line break
+    url = text_field(record, "URL", path, line).strip()  # it ends with a line break
     host, url_path = host_and_path(url)
     return Page(id, body=text, host=host, path=url_path, language=text_field(record, "Language", path, line))
 
 
 def is_clueweb22_json(path: Path) -> bool:
-    """Returns whether a file's first line is a page of ClueWeb22; False if the file cannot be read.
+    """Returns whether a file's first line is a ClueWeb22 page; False if the file can't be read.
 
-    A file with the name of args.me's corpus is not opened, because its name suffices.
+    A file named like args.me's corpus is not even opened.
     """
     if path.name.startswith(_ARGS_ME):
         return False

@@ -1,4 +1,4 @@
-"""The collection: baselines iterate over it, and engines choose how to read it."""
+"""The collection. Baselines iterate over it; engines choose how to read it."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Container, Iterable, Iterator, Sized
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-# The names of side files.
 SPAM_RANKS = "spam-ranks.txt"
 PAGE_RANKS = "page-ranks.txt"
 
@@ -31,14 +30,14 @@ PAGE_RANKS = "page-ranks.txt"
 class Documents(ABC):
     """A collection of documents (``AnyDocument``); you can iterate over it repeatedly.
 
-    Each iteration reads the collection again, with one document in memory. The other methods are for engines,
-    which score documents for baselines.
+    Each iteration reads the collection again and keeps one document in memory. The other methods are for
+    engines, which score documents on behalf of baselines.
 
     Attributes:
-        paths: the files of the collection; none for a corpus of ir_datasets.
-        side_files: files with more data on the documents, such as spam ranks.
-        parser: makes fields from web pages; by default ``touche.documents.html.extraction.parse``.
-        statistics: files with statistics of the whole collection, which contains these documents.
+        paths: the collection's files; none for an ir_datasets corpus.
+        side_files: files with further data on the documents, such as spam ranks.
+        parser: parses web pages into fields; ``touche.documents.html.extraction.parse`` by default.
+        statistics: files with statistics of the whole collection that these documents come from.
         readings: data that several rankings share; None for a single ranking.
     """
 
@@ -50,7 +49,7 @@ class Documents(ABC):
 
     @classmethod
     def of(cls, documents: "Iterable[AnyDocument]") -> "Documents":
-        """Wraps an iterable of documents; returns a ``Documents`` unchanged.
+        """Wraps an iterable of documents; returns ``Documents`` unchanged.
 
         Args:
             documents: the documents to wrap.
@@ -62,12 +61,10 @@ class Documents(ABC):
         """Yields every document."""
 
     def __len__(self) -> int:
-        """Returns the number of documents, if a subclass knows it; this method only raises.
-
-        Lists, images and corpora of ir_datasets know their number.
+        """Returns the number of documents, when a subclass knows it, as for lists, images and ir_datasets.
 
         Raises:
-            TypeError: if only reading the documents tells their number.
+            TypeError: if you can only find out by reading the documents.
         """
         raise TypeError(f"{self}: the number of documents is not known; count them while iterating")
 
@@ -76,26 +73,23 @@ class Documents(ABC):
         return True
 
     def frame(self) -> "DataFrame":
-        """Returns a pandas DataFrame with a row for each document; all need to fit into memory.
+        """Returns a pandas DataFrame with one row per document. All documents must fit into memory.
 
         Raises:
-            ToucheError: if pandas is not installed, or a document cannot be read.
+            ToucheError: if pandas is not installed, or a document can't be read.
         """
         pandas = imported("pandas", "analysis")
         return pandas.DataFrame([_row(document) for document in self])
 
     def pieces(self) -> Iterator[Piece] | None:
-        """Returns pieces that other processes can parse, or None if the collection cannot be split.
-
-        Classes of collections that can be split override this method.
-        """
+        """Returns pieces that other processes can parse, or None if the collection can't be split."""
         return None
 
     def read_by_workers(self, read: Callable[[Iterable[AnyDocument]], Iterator[_T]]) -> "Parts[_T] | None":
-        """Reads the documents on the workers of a cluster; collections on a cluster override this method.
+        """Reads the documents on a cluster's workers, if they are on a cluster.
 
         Args:
-            read: makes results from documents; each machine calls it with some of the documents.
+            read: computes results from documents; each machine calls it with a part of them.
 
         Returns:
             The results in parts, or None if this process has to read the documents.
@@ -103,28 +97,28 @@ class Documents(ABC):
         return None
 
     def side_file(self, name: str) -> Path | None:
-        """Returns a side file, plain or packed, or None if the collection lacks it.
+        """Returns a side file, plain or compressed, or None if there is none.
 
         Args:
-            name: the name of the plain file, such as ``spam-ranks.txt``.
+            name: the plain file's name, such as ``spam-ranks.txt``.
         """
         return next((path for path in self.side_files if plain_name(path.name) == name), None)
 
     def side_scores(self, name: str, wanted: Container[str]) -> dict[str, float]:
-        """Reads the scores of some documents from a side file; empty if the file is missing.
+        """Reads documents' scores from a side file; empty if the file is missing.
 
         Args:
             name: as in ``side_file``.
-            wanted: the ids of the documents; memory grows only with their number.
+            wanted: the documents' ids; memory depends only on their number.
 
         Raises:
-            InputError: if a line is not a number and an id, or repeats an id; the message names the line.
+            InputError: if a line is not a number and an id, or repeats an id.
         """
         path = self.side_file(name)
         return read_scores(path, wanted) if path else {}
 
     def parsed_by(self, parser: Parser) -> Self:
-        """Returns the same collection with another parser of web pages.
+        """Returns the same collection with another parser for web pages.
 
         Args:
             parser: a function that other processes can import, as in ``touche.documents.html.extraction``.
@@ -132,7 +126,7 @@ class Documents(ABC):
         return replace(self, parser=parser)
 
     def with_statistics(self, statistics: StatisticsFiles) -> Self:
-        """Returns the same collection with files of statistics.
+        """Returns the same collection with statistics files.
 
         Args:
             statistics: the files.
@@ -142,39 +136,34 @@ class Documents(ABC):
 
 @dataclass(frozen=True)
 class PlainDocuments(Documents):
-    """An iterable of documents, such as a list.
-
-    Attributes:
-        items: the documents.
-    """
+    """An iterable of documents, such as a list."""
 
     items: Iterable[AnyDocument]
 
     def __iter__(self) -> Iterator[AnyDocument]:
-        """Yields every document; reading an iterator again is an error."""
+        """Yields every document. An iterator can be read only once; reading it again is an error."""
         return iter(unread(self.items, "documents"))
 
     def __len__(self) -> int:
-        """Returns the number of documents in a list; an iterator raises TypeError."""
+        """Returns a list's length; raises TypeError for an iterator."""
         return len(self.items) if isinstance(self.items, Sized) else super().__len__()
 
     def __getitem__(self, index: Any) -> Any:
-        """Returns a document, or a slice, of a list."""
+        """Returns a document or a slice, if the items are a list."""
         return self.items[index]  # type: ignore[index]  # other iterables raise TypeError
 
 
 @dataclass(frozen=True)
 class MissingDocuments(Documents):
-    """Missing documents; iterating over them raises the error."""
+    """Raises an error when someone iterates over it."""
 
     error: InputError
 
     def __iter__(self) -> Iterator[Any]:
-        """Raises the error."""
         raise self.error
 
 
 def _row(document: AnyDocument) -> dict[str, Any]:
-    """Returns the fields of a document by their names, and its text, which may be made of several fields."""
+    """Returns the document's fields, plus its text, which may combine several."""
     values = {field.name: getattr(document, field.name) for field in fields(document)}
     return values | {"text": document.text}

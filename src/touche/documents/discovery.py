@@ -1,4 +1,4 @@
-"""Finds topics and documents in an input directory, by the names of the files."""
+"""Finds topics and documents in an input directory, by file names."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -11,17 +11,17 @@ from typing import Any, TypeVar
 from touche.documents import clueweb22
 from touche.documents.args_processed import pieces_of_args_processed
 from touche.documents.argsme import (
+    is_anserini_document,
     is_argsme,
-    is_document_of_anserini,
+    is_argument_list,
     is_list,
-    is_list_of_arguments,
     pieces_of_argsme,
 )
 from touche.documents.collection import Documents, MissingDocuments
 from touche.documents.files import Candidates, FileFormat, Files
 from touche.documents.finding import Finder, Folder, visible
 from touche.documents.html_folder import read_pages_csv
-from touche.documents.image_collection import FOLDER, Images, is_folder_of_images
+from touche.documents.image_collection import FOLDER, Images, is_image_folder
 from touche.documents.ir_datasets import IrDataset
 from touche.documents.jsonl import has_document, has_text, pieces_of_jsonl, read_rerank_jsonl
 from touche.documents.warc import read_warc
@@ -31,39 +31,38 @@ from touche.io.opening import PACKED_SUFFIXES, plain_name
 from touche.trec.topics import TOPIC_FILES, Topic, paths_named, read_topics, topics_named
 
 _RERANK_FILE = "rerank.jsonl"
-# Finds names of files with queries; but arguments-by-topic.csv has documents.
+# Matches names of query files. But arguments-by-topic.csv contains documents.
 _QUERIES = re.compile(r"(?<!by[-_])(?<!per[-_])(?:quer(?:y|ies)|topic)", re.IGNORECASE)
 
 
-def _has_name_of_queries(path: Path) -> bool:
-    """Returns whether a file's name says that it contains queries."""
+def _is_query_file_name(path: Path) -> bool:
     return _QUERIES.search(path.name) is not None
 
 
 def _has_documents(path: Path) -> bool:
-    """Returns whether the first line of a file of JSON lines is a document, by its fields."""
+    """Returns whether the first JSON line looks like a document."""
     return has_document(_first_record(path))
 
 
 def _has_texts(path: Path) -> bool:
-    """Returns whether the first line of a file of JSON lines has an id and a text."""
+    """Returns whether the first JSON line contains an id and a text."""
     return has_text(_first_record(path))
 
 
 def _first_record(path: Path) -> dict[str, Any]:
-    """Returns the first record of JSON lines; empty if the file cannot be read or has no documents."""
+    """Returns the first JSON line; empty if the file can't be read or isn't for documents."""
     if plain_name(path.name) in (*TOPIC_FILES, _RERANK_FILE):
         return {}
     with suppress(InputError):
-        _, record = next(read_jsonl(path), (0, {}))  # an empty file has no record, so no fields
-        is_query_of_tira = "qid" in record
-        # A query of BEIR has the fields of a document without a title, so the file's name decides.
-        is_query_of_beir = "title" not in record and _has_name_of_queries(path)
-        return {} if is_query_of_tira or is_query_of_beir else record
+        _, record = next(read_jsonl(path), (0, {}))  # an empty file yields no record, so use no fields
+        is_tira_query = "qid" in record
+        # A BEIR query looks like a document without a title, so the file name decides.
+        is_beir_query = "title" not in record and _is_query_file_name(path)
+        return {} if is_tira_query or is_beir_query else record
     return {}
 
 
-# Each file belongs to the first finder that takes it. The page about files has a row for each.
+# The first finder that takes a file gets it. The documentation page on files shows a row for each.
 FINDERS: tuple[Finder, ...] = (
     IrDataset,
     FileFormat("documents.jsonl", "TIRA, also for web pages", "documents", pieces_of_jsonl),
@@ -71,7 +70,7 @@ FINDERS: tuple[Finder, ...] = (
     FileFormat("passages*.jsonl", "2022 task 2", "passages", pieces_of_jsonl),
     FileFormat("args_processed*.csv", "2022 task 1", "arguments in sentences", pieces_of_args_processed),
     FileFormat(
-        "pages.csv", "a list of HTML files", "web pages", whole_reader=read_pages_csv, is_known_by_name=False
+        "pages.csv", "a list of HTML files", "web pages", whole_reader=read_pages_csv, name_suffices=False
     ),
     Images,
     FileFormat(
@@ -97,7 +96,7 @@ FINDERS: tuple[Finder, ...] = (
         "documents",
         pieces_of_jsonl,
         fits=_has_documents,
-        is_known_by_name=False,
+        name_suffices=False,
     ),
     FileFormat(
         "*.jsonl",
@@ -105,12 +104,12 @@ FINDERS: tuple[Finder, ...] = (
         "documents",
         pieces_of_jsonl,
         fits=_has_texts,
-        is_known_by_name=False,
+        name_suffices=False,
         is_last_resort=True,
     ),
 )
 _FORMATS = [finder for finder in FINDERS if isinstance(finder, FileFormat)]
-# Calls of pandas that read what users may have instead.
+# pandas calls that read formats we don't read.
 _READ_BY_PANDAS = {
     "*.parquet": "read_parquet({})",
     "*.csv": "read_csv({}, dtype=str, keep_default_na=False)",
@@ -128,17 +127,16 @@ _ARCHIVES = (".zip", ".tar", ".tgz", ".7z")
 
 @dataclass(frozen=True)
 class Input:
-    """The input of a baseline.
+    """A baseline's input.
 
     Attributes:
-        topics: all topics, in the order of the file.
-        documents: the collection.
-        description: a line that names the sources of topics and documents.
-        files: the files of topics and documents; ir_datasets adds none.
-        statistics: the name under which baselines publish statistics of the whole collection, such as
-            ``argsme-2020-04-01``; empty for a folder, and if none are published.
-        is_whole: whether the documents are this whole collection, instead of a part of it.
-        dataset: the id of the dataset; empty for a folder.
+        topics: all topics, in the file's order.
+        description: a line that names where topics and documents come from.
+        files: the files with topics and documents; none for ir_datasets.
+        statistics: the name under which baselines publish the whole collection's statistics, such as
+            ``argsme-2020-04-01``; empty if there are none, as for a folder.
+        is_whole: whether the documents are that whole collection, not a part.
+        dataset: the dataset's id; empty for a folder.
     """
 
     topics: tuple[Topic, ...]
@@ -153,12 +151,11 @@ class Input:
     def combine(
         cls, topics: Iterable[Topic], topics_file: Path, documents: Documents, not_read: str = ""
     ) -> "Input":
-        """Combines topics with the collection in which to search.
+        """Combines topics with the collection to search.
 
         Args:
             topics, topics_file: the topics and their file.
-            documents: the collection.
-            not_read: the words of the description about other files of topics.
+            not_read: what the description says about other topic files.
         """
         all_topics = tuple(topics)
         number = counted(len(all_topics), "topic")
@@ -170,17 +167,14 @@ class Input:
 def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = True) -> Input:
     """Finds topics and documents in an input directory.
 
-    Without ``corpus``, re-ranking input (rerank.jsonl) has priority over topics and documents. Of topics.xml,
-    queries.jsonl, queries.tsv and topics.tsv, the first one is used. The documents have to be one collection,
-    of one of ``FINDERS``. All files may be packed (.gz, .bz2, .xz, .zst). Archives and texts of ClueWeb22 may
-    also be in subfolders or linked folders, under their original names.
+    Re-ranking input (rerank.jsonl) takes priority, unless you pass ``corpus``. The first of topics.xml,
+    queries.jsonl, queries.tsv and topics.tsv is used. The documents must be a single collection in one of the
+    ``FINDERS``' formats. All files may be compressed (.gz, .bz2, .xz, .zst). Web archives and ClueWeb22's
+    texts may also be in subfolders or linked folders, under their original names.
 
     Args:
-        directory: the input directory.
-        corpus: the id of an ir_datasets corpus, for a directory that has only topics; its documents replace
-            those of the directory.
-        needs_documents: whether missing documents are an error at once, or only when someone iterates over
-            them.
+        corpus: the id of an ir_datasets corpus that replaces the directory's documents.
+        needs_documents: whether missing documents are an error now, or only when someone iterates over them.
 
     Raises:
         InputError: if the directory, its topics or its documents are missing or unreadable.
@@ -211,57 +205,45 @@ def find_documents(directory: Path) -> Documents:
     """Finds the documents in a directory, as ``find`` does.
 
     Raises:
-        InputError: if the directory has no documents, or two collections.
+        InputError: if there are none, or two collections.
     """
     return _only_collection(Folder(directory, _NAMES_IN_SUBFOLDERS, _NO_DOCUMENTS_BELOW))
 
 
 def _only_collection(folder: Folder) -> Documents:
-    """Returns the documents in a folder.
-
-    Raises:
-        InputError: if it has no documents, or two collections.
-    """
+    """Finds a folder's documents."""
     for finder in FINDERS:
         documents = finder.find(folder)
         if documents is not None:
-            folder.found.append(documents)
-    if not folder.found:
+            folder.collections.append(documents)
+    if not folder.collections:
         raise _no_documents(folder.path, folder.paths)
-    return _only(folder.found, folder.path)
+    return _only(folder.collections, folder.path)
 
 
 def files_named(paths: Iterable[Path], folder: str) -> Files:
-    """Selects the files of documents from a list of paths in any folders, by their names alone.
-
-    Args:
-        paths: all files.
-        folder: their folder, for error messages.
+    """Selects document files by name alone, in any folders; ``folder`` is for error messages.
 
     Raises:
-        InputError: if none of the files has documents, or there are two collections.
+        InputError: if there are no document files, or two collections.
     """
     left = visible(paths)
     collections: list[Files] = []
     for format in _FORMATS:
-        named = {path for path in left if format.is_known_by(path)}
-        if named:
-            collections.append(Files(format, paths=tuple(sorted(named))))
-            left = [path for path in left if path not in named]
+        matching = {path for path in left if format.recognizes(path)}
+        if matching:
+            collections.append(Files(format, paths=tuple(sorted(matching))))
+            left = [path for path in left if path not in matching]
     if not collections:
-        known = [format for format in _FORMATS if format.is_known_by_name]
+        known = [format for format in _FORMATS if format.name_suffices]
         raise InputError(folder, _NO_DOCUMENTS, _what_to_put(known))
     return _only(collections, folder)
 
 
 def _only(collections: Sequence[_Collection], folder: Path | str) -> _Collection:
-    """Returns the only collection.
-
-    Raises:
-        InputError: if there are two, or the files of one are there twice, plain and packed.
-    """
+    """Returns the only collection."""
     if len(collections) > 1:
-        # Those in the folder itself come first.
+        # Files in the folder itself come first.
         files = sorted(
             (collection.paths[0] for collection in collections), key=lambda path: (len(path.parts), path)
         )
@@ -276,23 +258,23 @@ def _only(collections: Sequence[_Collection], folder: Path | str) -> _Collection
 
 
 def _no_documents(directory: Path, paths: Iterable[Path]) -> InputError:
-    """Returns the error that a folder has no documents; it names a file that may contain them."""
+    """Returns the error for a folder without documents. It mentions a file that may contain them."""
     for path in paths:
         name = plain_name(path.name.lower())
         if name.endswith(_ARCHIVES):
             remedy = f"unpack it, so that its files, or its folder images, are in {directory}"
             return InputError(path, "an archive is not read", remedy)
-        if path.is_dir() and is_folder_of_images(path / FOLDER):
+        if path.is_dir() and is_image_folder(path / FOLDER):
             return InputError(directory, _NO_DOCUMENTS, f"move {path.name}/images there")
-        if name.endswith(".json") and is_list_of_arguments(path):
+        if name.endswith(".json") and is_argument_list(path):
             remedy = 'write {"arguments": before it and } after it'
             return InputError(path, "a list of arguments without an object around it", remedy)
-        if name.endswith(".json") and is_document_of_anserini(path):
+        if name.endswith(".json") and is_anserini_document(path):
             remedy = "write one object on each line of documents.jsonl: jq -c . *.json > documents.jsonl"
             return InputError(path, "a single document is not read", remedy)
         call = next((call for pattern, call in _READ_BY_PANDAS.items() if fnmatchcase(name, pattern)), None)
         is_other_json = name.endswith(".json") and not is_list(path)
-        if call and not is_other_json and not _has_name_of_queries(path):
+        if call and not is_other_json and not _is_query_file_name(path):
             target = path.with_name(f"{path.name[: name.rindex('.')]}.jsonl")
             read = call.format(repr(str(path)))
             remedy = f"pandas.{read}.to_json({str(target)!r}, orient='records', lines=True)"
@@ -303,15 +285,13 @@ def _no_documents(directory: Path, paths: Iterable[Path]) -> InputError:
 
 
 def _what_to_put(formats: Iterable[FileFormat]) -> str:
-    """Returns a remedy that lists the names of files of these formats."""
-    patterns = ", ".join(dict.fromkeys(format.pattern for format in formats))  # several formats can share one
+    patterns = ", ".join(dict.fromkeys(format.pattern for format in formats))  # formats can share a pattern
     return f"put {patterns} there, plain or packed ({', '.join(PACKED_SUFFIXES)})"
 
 
 def _read_reranking(path: Path, side_files: tuple[Path, ...]) -> Input:
-    """Returns the topics and the candidates in rerank.jsonl."""
     topics: dict[str, Topic] = {}
-    candidates: dict[str, set[str]] = {}  # ids of documents by the number of the topic
+    candidates: dict[str, set[str]] = {}  # document ids by topic number
     for topic, document in read_rerank_jsonl(path):
         topics.setdefault(topic.number, topic)
         candidates.setdefault(topic.number, set()).add(document.id)

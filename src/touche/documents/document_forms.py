@@ -1,4 +1,4 @@
-"""Documents in the forms of other tools: frames, dictionaries, records, pairs and iterators."""
+"""Documents as other tools represent them: frames, dictionaries, records, pairs and iterators."""
 
 from collections.abc import Iterator, Mapping
 from math import isnan
@@ -24,20 +24,19 @@ AnyDocuments: TypeAlias = Any
   names, or of pairs of id and text
 """
 
-_TEXTS = ("text", "contents", "body")  # names of the field with the text; the first one in a record counts
+_TEXTS = ("text", "contents", "body")  # text fields; the first one present is used
 
 _Kind = TypeVar("_Kind", Argument, Page)
 
 
 def documents_in(source: AnyDocuments, name: str = "documents") -> Documents:
-    """Returns documents in any form as ``Documents``; other forms are stored in memory.
+    """Returns documents in any form as ``Documents``. Other forms are loaded into memory.
 
     Args:
-        source: the documents.
-        name: their name in errors.
+        name: what errors call them.
 
     Raises:
-        ToucheError: if there are no documents, one of them lacks its id or its text, or an id occurs twice.
+        ToucheError: if there are no documents, an id or a text is missing, or an id occurs twice.
     """
     if isinstance(source, Documents):
         return source
@@ -48,7 +47,7 @@ def documents_in(source: AnyDocuments, name: str = "documents") -> Documents:
 
 
 def _convert_records(source: AnyDocuments, source_name: str) -> Iterator[AnyDocument]:
-    """Yields the documents in records, whose ids have to differ."""
+    """Yields the documents in records, checking that their ids differ."""
     seen = set[str]()
     for row, record in enumerate(records_in(source, source_name), 1):
         document = record if isinstance(record, AnyDocument) else _document_in(record, source_name, row)
@@ -57,44 +56,35 @@ def _convert_records(source: AnyDocuments, source_name: str) -> Iterator[AnyDocu
 
 
 def _document_in(record: Any, source_name: str, row: int) -> AnyDocument:
-    """Returns the argument, page or text in a record; the names of its values show its kind."""
+    """Returns a record as an argument, a page or a text, depending on its keys."""
     values = fields_in(record, source_name, row)
     id = id_in(values, IDS, source_name, row)
     if {"conclusion", "premises"} <= values.keys():
-        own_values = {"id": id, "premises": _listed(values["premises"])}
-        return _converted(values | own_values, Argument, source_name, row)
+        normalized = {"id": id, "premises": _listed(values["premises"])}
+        return _converted(values | normalized, Argument, source_name, row)
     if {"body", "headings"} <= values.keys():
         return _converted(values | {"id": id}, Page, source_name, row)
     return Document(id, text_in(values, _TEXTS, source_name, row))
 
 
 def _is_missing(value: Any) -> bool:
-    """Returns whether a cell has no value, which is NaN in pandas; an empty text is a value."""
+    """Returns whether a cell is missing (NaN in pandas). An empty string isn't."""
     return value is None or (isinstance(value, float) and isnan(value))
 
 
 def _listed(premises: Any) -> Any:
-    """Returns the premises of an argument as a list, also if they are one text, or an array in a frame."""
+    """Returns the premises as a list, even if they are a single text, or an array from a frame."""
     if isinstance(premises, str):
         return [premises]
     return list(premises) if hasattr(premises, "tolist") else premises
 
 
 def _converted(values: Mapping[str, Any], kind: type[_Kind], source_name: str, row: int) -> _Kind:
-    """Returns an argument or a page with those of the values that are its fields.
-
-    Args:
-        values: the values of a record by their names.
-        kind: the class of the document.
-        source_name, row: as in ``fields_in``, for errors.
-
-    Raises:
-        InputError: if a necessary value is missing, or a value has another type.
-    """
+    """Builds an argument or a page from the values that are its fields, or raises InputError."""
     present = {name: value for name, value in values.items() if not _is_missing(value)}
     try:
         return convert(present, kind)
-    except ValidationError as error:  # such as: Expected `str`, got `int` - at `$.premises[1]`
+    except ValidationError as error:  # e.g. Expected `str`, got `int` - at `$.premises[1]`
         problem, _, location = str(error).partition(" - at `$.")
         field = f"{location.rstrip('`')}: " if location else ""
         raise InputError(source_name, f"{field}{problem}", "pass texts", line=row) from error

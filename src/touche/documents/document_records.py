@@ -1,4 +1,4 @@
-"""Documents of each kind that readers yield.
+"""The kinds of documents that readers yield.
 
 Each reader is a module of this package. ``touche.documents.discovery`` lists them by file name.
 """
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from touche.documents.pages import Page
 
-IDS = ("docno", "doc_id", "id", "_id")  # names of the field with the id; the first one in a record counts
+IDS = ("docno", "doc_id", "id", "_id")  # id fields; the first one present is used
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Sentence:
     """A sentence of an argument.
 
     Attributes:
-        id: the id in the corpus of 2022, such as ``S1-A1__PREMISE__2``.
+        id: the id in the 2022 corpus, such as ``S1-A1__PREMISE__2``.
         text: the sentence.
     """
 
@@ -38,17 +38,17 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """An argument of the args.me corpus.
+    """An argument from the args.me corpus.
 
     Attributes:
         id: the id, such as ``S1039ff27-Afc270c6``.
         conclusion: the claim.
-        premises: the texts of the premises, nearly always one.
-        stance: ``PRO`` or ``CON``, the stance of the premises towards the conclusion; empty if unknown.
-        sentences: the sentences of the conclusion, then those of the premises, as in the processed corpus of
-            2022; None if the corpus is not split.
-        page: the text of the argument's web page; empty if the corpus lacks it.
-        discussion: the title of the argument's debate; empty if the file lacks it.
+        premises: the premises, nearly always one.
+        stance: the premises' stance towards the conclusion, ``PRO`` or ``CON``; empty if unknown.
+        sentences: the conclusion's sentences, then the premises', as in the processed 2022 corpus; None if
+            the corpus is not split.
+        page: the text of the argument's web page; empty if the corpus doesn't contain it.
+        discussion: the title of the argument's debate; empty if the file doesn't contain it.
     """
 
     id: str
@@ -67,12 +67,12 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """A result of a web search engine.
+    """A web search engine's result.
 
     Attributes:
-        topic: the number of the topic.
+        topic: the topic's number.
         query: the query for the topic.
-        rank: the rank of the result, from 1.
+        rank: the result's rank, from 1.
     """
 
     topic: str
@@ -82,13 +82,13 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class ImagePage:
-    """A web page with an image.
+    """A web page that shows an image.
 
     Attributes:
-        id: the id of the page.
-        url: the address of the page; empty if it is unknown.
-        text: the text of the page.
-        results: where a search engine had the image on this page among its results.
+        id: the page's id.
+        url: the page's address; empty if unknown.
+        text: the page's text.
+        results: where a search engine ranked the image on this page.
     """
 
     id: str
@@ -99,12 +99,12 @@ class ImagePage:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """An image of the web.
+    """An image from the web.
 
     Attributes:
         id: the id, such as ``I0538673fe011264e``.
-        url: the address of the image; empty if it is unknown.
-        pages: the pages with the image.
+        url: the image's address; empty if unknown.
+        pages: the pages that show the image.
     """
 
     id: str
@@ -113,7 +113,7 @@ class Image:
 
     @property
     def text(self) -> str:
-        """The texts of all pages, with blank lines between them."""
+        """The texts of all pages, separated by blank lines."""
         return "\n\n".join(page.text for page in self.pages).strip()
 
 
@@ -122,13 +122,10 @@ AnyDocument = Document | Argument | Page | Image
 
 
 def premises_of(document: AnyDocument) -> str:
-    """Returns the premises of an argument, joined by spaces, or the text of another document.
+    """Returns an argument's premises, joined by spaces, or another document's text.
 
     Args:
         document: a document of any kind.
-
-    Returns:
-        The premises of the argument, or the text.
 
     Examples:
         >>> import touche
@@ -145,9 +142,6 @@ def page_of(document: AnyDocument) -> str:
     Args:
         document: a document of any kind.
 
-    Returns:
-        The text of the page.
-
     Examples:
         >>> import touche
         >>> argument = touche.Argument("a1", "Coal is dirty.", ("It smokes.",), page="All about coal")
@@ -163,9 +157,6 @@ def discussion_of(document: AnyDocument) -> str:
     Args:
         document: a document of any kind.
 
-    Returns:
-        The title of the debate.
-
     Examples:
         >>> import touche
         >>> argument = touche.Argument("a1", "Coal is dirty.", ("It smokes.",), discussion="Energy")
@@ -176,13 +167,10 @@ def discussion_of(document: AnyDocument) -> str:
 
 
 def conclusion_of(document: AnyDocument) -> str:
-    """Returns the conclusion of an argument; empty for other documents.
+    """Returns an argument's conclusion; empty for other documents.
 
     Args:
         document: a document of any kind.
-
-    Returns:
-        The conclusion.
 
     Examples:
         >>> import touche

@@ -24,42 +24,42 @@ _T = TypeVar("_T")
 Reader = Callable[[Path, set[str]], Iterator[AnyDocument | RawPage | Skipped]]
 """Yields the documents of a file; repeating an id in the set is an error, and new ids are added."""
 
-_FEW_FILES = 5  # more files have a common progress bar, and their names are not printed
+_FEW_FILES = 5  # more files share a progress bar, and their names are not printed
 
 
 @dataclass(frozen=True)
 class FileFormat:
-    """A format of files with documents; it finds such files in a folder.
+    """A file format for documents. It finds its files in a folder.
 
     Attributes:
-        pattern: the names of such files in the folder itself; all may be packed.
-        about: what has this format, for the table on the page about files.
-        noun: the content of a file, such as ``passages``.
+        pattern: file names in the folder itself; any may be compressed.
+        description: what uses this format, for the documentation.
+        noun: what a file contains, such as ``passages``.
         splitter: splits a file into pieces; None if that is impossible.
-        whole_reader: reads a file that cannot be split; None if there is a splitter.
+        whole_reader: reads a file that can't be split.
         unit: the plural noun for such files.
-        subfolder_pattern: the names of such files in subfolders; None if files there are ignored.
-        fits: whether the content of a file with such a name has this format; None if all have it.
-        is_known_by_name: whether a name shows the format, and the file needs no other ones; at an address
-            on a cluster, only such formats are read.
-        is_last_resort: whether such files may be queries, so that they are documents only if the folder has
-            no others.
+        subfolder_pattern: file names in subfolders; None if subfolders are ignored.
+        fits: tells by the content whether a file is in this format; None if the name decides.
+        name_suffices: whether the name alone shows the format, and a file can be read without others. A
+            cluster's addresses accept only such formats.
+        is_last_resort: the files may also be queries, so they count only when the folder contains no other
+            documents.
     """
 
     pattern: str
-    about: str
+    description: str
     noun: str
     splitter: Splitter | None = None
     whole_reader: Reader | None = None
     unit: str = "files"
     subfolder_pattern: re.Pattern[str] | None = None
     fits: Callable[[Path], bool] | None = None
-    is_known_by_name: bool = True
+    name_suffices: bool = True
     is_last_resort: bool = False
 
     def find(self, folder: Folder) -> "Files | None":
-        """Takes the files of this format, and returns their documents; None if there are none."""
-        if self.is_last_resort and folder.found:
+        """Takes this format's files and returns their documents, or None."""
+        if self.is_last_resort and folder.collections:
             return None
         fits = self.fits or (lambda path: True)
         paths = folder.take(lambda path: self._has_name(path) and not path.is_dir() and fits(path))
@@ -68,23 +68,22 @@ class FileFormat:
         return Files(self, paths=tuple(sorted(paths)), side_files=folder.side_files) if paths else None
 
     def read(self, path: Path, seen: set[str]) -> Iterator[AnyDocument | RawPage | Skipped]:
-        """Yields the documents of a file; repeating an id in ``seen`` is an error, and new ids are added."""
+        """Yields a file's documents. Repeating an id in ``seen`` is an error; new ids are added."""
         if self.splitter:
             return parse_pieces(self.splitter(path), seen)
         assert self.whole_reader
         return self.whole_reader(path, seen)
 
-    def is_known_by(self, path: Path) -> bool:
-        """Returns whether the name alone shows that a file, in whatever folder, has this format."""
+    def recognizes(self, path: Path) -> bool:
+        """Returns whether a file's name, in any folder, is enough to tell that it is in this format."""
         has_name = self._has_name_in_subfolder if self.subfolder_pattern else self._has_name
-        return self.is_known_by_name and has_name(path)
+        return self.name_suffices and has_name(path)
 
     def _has_name_in_subfolder(self, path: Path) -> bool:
-        """Returns whether a file in a subfolder has a name of this format."""
         return self.subfolder_pattern is not None and self.subfolder_pattern.fullmatch(path.name) is not None
 
     def _has_name(self, path: Path) -> bool:
-        """Returns whether a file has a name of this format; case is ignored."""
+        """Ignores case."""
         return fnmatchcase(plain_name(path.name.lower()), self.pattern)
 
 
@@ -92,11 +91,8 @@ class FileFormat:
 class Files(Documents):
     """A collection in files of one format.
 
-    Repeating an id is an error in the whole collection. If the format allows subfolders, it is an error only
-    within a file, because such collections can have too many ids for the memory.
-
-    Attributes:
-        format: the format of all files.
+    Repeating an id is an error. If the format allows subfolders, ids are checked only within a file, because
+    there may be too many for memory.
     """
 
     format: FileFormat
@@ -111,27 +107,23 @@ class Files(Documents):
         return f"{self.format.noun} from {files} {preposition} {folder.resolve().name}"
 
     def __iter__(self) -> Iterator[AnyDocument]:
-        """Yields every document.
-
-        Raises:
-            InputError: if a file is broken, an id occurs twice, or there is no document.
-        """
+        """Raises InputError if a file is broken, an id occurs twice, or there is no document."""
         records = self._read()
         first = next(records, None)
-        if first is None:  # no file has a document; the error names the first file
+        if first is None:  # no file contains a document; the error names the first file
             raise InputError(self.paths[0], "no documents in this file", "check that this is the right file")
         documents: Iterator[Any] = chain([first], records)
         if self.format.noun not in ("documents", "web pages"):
             yield from documents
             return
-        from touche.documents.html.parsing import parsed  # here, because only pages need its 2 ms
+        from touche.documents.html.parsing import parsed  # imported late: only pages need its 2 ms
 
         yield from parsed(documents, self.parser)
 
     def pieces(self) -> Iterator[Piece] | None:
-        """Returns the pieces of all files in order; None if the format has none.
+        """Returns all files' pieces in order; None if the format can't be split.
 
-        Errors that several pieces cause together, such as a repeated id, are not detected.
+        Errors that involve several pieces, such as a repeated id, are not detected.
         """
         splitter = self.format.splitter
         if splitter is None:
@@ -139,15 +131,15 @@ class Files(Documents):
         return (piece for path in self._watched() for piece in splitter(path))
 
     def _read(self) -> Iterator[AnyDocument | RawPage | Skipped]:
-        """Yields the documents of all files, with raw pages."""
+        """Yields all files' documents, with pages still raw."""
         seen: set[str] = set()
         for path in self._watched():
             if self.format.subfolder_pattern:
-                seen = set()  # repeated ids are found only within a file; see the class
+                seen = set()  # check ids only within a file; see the class
             yield from self.format.read(path, seen)
 
     def _watched(self) -> Iterable[Path]:
-        """Returns the files; many get a common progress bar, because a small file shows none of its own."""
+        """Returns the files. Many small files share a progress bar, because none shows its own."""
         if len(self.paths) <= _FEW_FILES:
             return self.paths
         return watched(self.paths, f"reading {self.format.unit}", self.format.unit, len(self.paths))
@@ -155,14 +147,9 @@ class Files(Documents):
 
 @dataclass(frozen=True)
 class Candidates(Documents):
-    """The documents of a re-ranking input, without repetition."""
+    """The documents of a re-ranking input, each once."""
 
     def __iter__(self) -> Iterator[AnyDocument]:
-        """Yields every document.
-
-        Raises:
-            InputError: if the file is broken.
-        """
         seen: set[str] = set()
         for path in self.paths:
             for _, document in read_rerank_jsonl(path):

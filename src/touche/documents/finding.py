@@ -1,4 +1,4 @@
-"""A folder while its documents are searched for, and what searches."""
+"""A folder being searched for documents, and the finders that search it."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -10,19 +10,18 @@ from touche.documents.folders import files_below
 from touche.errors import InputError
 from touche.trec.topics import paths_named
 
-_IGNORED_BEGINNINGS = (".", "metadata.json")  # of names; the latter is TIRA's note on a dataset
-_STATISTICS_NAME = re.compile(r"statistics-.*\.json$")  # files of --keep-statistics next to the documents
+_IGNORED_BEGINNINGS = (".", "metadata.json")  # of names; metadata.json is TIRA's description of a dataset
+_STATISTICS_NAME = re.compile(r"statistics-.*\.json$")  # written by --keep-statistics next to the documents
 
 
 class Folder:
-    """A folder from which finders take files one after the other; a later finder sees only what is left.
+    """A folder from which finders take files in turn. Later finders see only what is left.
 
     Attributes:
-        path: the folder.
-        paths: all its files and folders, sorted, as ``visible`` selects them.
-        corpus: the id of an ir_datasets corpus that replaces the documents in the folder, or None.
+        paths: its files and folders, sorted, except those that ``visible`` drops.
+        corpus: the id of an ir_datasets corpus that replaces the folder's documents, or None.
         side_files: the files that rate web pages.
-        found: the collections that earlier finders have found.
+        collections: what finders have found so far.
     """
 
     def __init__(
@@ -31,13 +30,11 @@ class Folder:
         """Lists the folder.
 
         Args:
-            path: the folder.
-            names_below: a pattern for the names of files in its subfolders.
-            without: subfolders in which no files are searched for.
-            corpus: the id of an ir_datasets corpus that replaces the documents in the folder, or None.
+            names_below: pattern for file names in subfolders.
+            without: subfolders not to search.
 
         Raises:
-            InputError: if the folder cannot be read.
+            InputError: if the folder can't be read.
         """
         self.path = path
         try:
@@ -48,21 +45,21 @@ class Folder:
             raise InputError(path, f"cannot be read ({error.strerror})", remedy) from error
         self.corpus = corpus
         self.side_files = side_files(self.paths)
-        self.found: list[Documents] = []
+        self.collections: list[Documents] = []
         self._names_below = names_below
         self._without = {*without}
-        # Links to other files of the folder are left out. A link to a folder stays: images/ may be one.
+        # Ignore links to other files in the folder, but not to folders: images/ may be a link.
         targets = {file.resolve() for file in self.paths if file.is_file() and not file.is_symlink()}
         self._left = [file for file in self.paths if not file.is_symlink() or file.resolve() not in targets]
-        self._left_below: list[Path] | None = None  # until a finder asks for them
+        self._left_below: list[Path] | None = None  # listed when a finder asks
 
     def take(self, belongs: Callable[[Path], bool]) -> list[Path]:
-        """Takes those files and folders of the folder itself that belong to a collection."""
+        """Takes the folder's own files and subfolders for which ``belongs`` is true."""
         taken, self._left = _split(self._left, belongs)
         return taken
 
     def take_below(self, belongs: Callable[[Path], bool]) -> list[Path]:
-        """Takes those files in subfolders with one of the ``names_below`` that belong to a collection."""
+        """Takes the files in subfolders that match ``names_below`` and for which ``belongs`` is true."""
         if self._left_below is None:
             self._left_below = [*files_below(self.path, self._names_below, self._without)]
         taken, self._left_below = _split(self._left_below, belongs)
@@ -74,22 +71,22 @@ class Folder:
 
 
 class Finder(Protocol):
-    """Finds one kind of collection; a class of documents can be its own finder."""
+    """Finds one kind of collection. A Documents class can be its own finder."""
 
     @property
     def pattern(self) -> str:
-        """What the folder has to contain, such as ``*.warc`` or ``images/``."""
+        """What the folder must contain, such as ``*.warc`` or ``images/``."""
 
     @property
-    def about(self) -> str:
+    def description(self) -> str:
         """What it is, for the table on the page about files."""
 
     def find(self, folder: Folder) -> Documents | None:
-        """Takes its files, and returns their documents; None if there are none."""
+        """Takes its files and returns their documents, or None."""
 
 
 def visible(paths: Iterable[Path]) -> list[Path]:
-    """Returns the paths without hidden files, statistics, and TIRA's note on a dataset."""
+    """Drops hidden files, statistics, and TIRA's metadata.json."""
     return [
         path
         for path in paths
@@ -98,12 +95,12 @@ def visible(paths: Iterable[Path]) -> list[Path]:
 
 
 def side_files(paths: Iterable[Path]) -> tuple[Path, ...]:
-    """Selects the side files, which rate web pages, from the files of a folder, plain or packed."""
+    """Selects the side files, which rate web pages, plain or compressed."""
     return paths_named(paths, (SPAM_RANKS, PAGE_RANKS))
 
 
 def _split(paths: Iterable[Path], belongs: Callable[[Path], bool]) -> tuple[list[Path], list[Path]]:
-    """Returns the paths that belong to a collection, and the others."""
+    """Returns the paths for which ``belongs`` is true, and the others."""
     taken: list[Path] = []
     left: list[Path] = []
     for path in paths:

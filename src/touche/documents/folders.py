@@ -1,4 +1,4 @@
-"""Files in subfolders of a directory."""
+"""Files in a directory's subfolders."""
 
 import logging
 import os
@@ -14,21 +14,20 @@ _log = logging.getLogger(__name__)
 def files_below(
     directory: Path, name_pattern: re.Pattern[str], without: Collection[str] = ()
 ) -> Iterator[Path]:
-    """Yields files in subfolders of a directory, in any order; the directory's own files are not included.
+    """Yields files in a directory's subfolders, in any order, but not the directory's own files.
 
-    Hidden files and folders are skipped. Links in the directory itself may lead to folders elsewhere, and
-    each such folder is read once. Deeper links to folders, and links to files outside of these folders, are
-    not followed; a warning counts them and unreadable folders.
+    Hidden files and folders are skipped. Links in the directory itself may lead to folders elsewhere; each
+    such folder is read once. Other links out of these folders, and deeper links to folders, are not followed;
+    a warning counts them and unreadable folders.
 
     Args:
-        directory: the directory.
-        name_pattern: a pattern for the whole name of a file.
+        name_pattern: must match a file's whole name.
         without: names to skip.
     """
     top = str(directory)
-    folders = [top]  # to be visited
-    roots = [directory.resolve()]  # the directory, and the folders elsewhere to which its links lead
-    skipped: list[str] = []  # paths that the warning counts
+    folders = [top]  # still to visit
+    roots = [directory.resolve()]  # the directory, and linked folders elsewhere
+    skipped: list[str] = []  # for the warning
     while folders:
         folder = folders.pop()
         is_top = folder == top
@@ -37,14 +36,14 @@ def files_below(
                 continue
             has_wanted_name = not is_top and name_pattern.fullmatch(entry.name)
             is_link = entry.is_symlink()
-            target = _target(entry.path) if is_link else None  # None also for a broken link
-            leads_to_new_folder = is_top and _add_new_folder(target, roots)  # changes the roots
+            target = _target(entry.path) if is_link else None  # also None for a broken link
+            leads_to_new_folder = is_top and _add_new_folder(target, roots)  # adds to roots
             leads_to_file_in_roots = target is not None and target.is_file() and _is_within(target, roots)
             if entry.is_dir(follow_symlinks=False) or leads_to_new_folder:
                 folders.append(entry.path)
             elif is_link and not leads_to_file_in_roots:  # not followed
-                # The warning counts a link that has a wanted name or leads to a folder, and a broken link in
-                # the directory itself, because it may have led to a folder.
+                # Count it if its name matches or it leads to a folder. A broken link in the directory
+                # itself counts too: it may have led to a folder.
                 leads_to_folder = target is not None and target.is_dir()
                 is_broken_at_top = is_top and target is None
                 if has_wanted_name or leads_to_folder or is_broken_at_top:
@@ -58,7 +57,7 @@ def files_below(
 
 
 def _entries(folder: str, skipped: list[str]) -> list[os.DirEntry[str]]:
-    """Returns the entries of a folder; an unreadable folder has none, and is added to ``skipped``."""
+    """Returns a folder's entries; adds an unreadable folder to ``skipped``."""
     try:
         with os.scandir(folder) as entries:
             return list(entries)
@@ -68,7 +67,7 @@ def _entries(folder: str, skipped: list[str]) -> list[os.DirEntry[str]]:
 
 
 def _target(link: str) -> Path | None:
-    """Returns the target of a link, or None if it is broken or circular."""
+    """Returns a link's target, or None if it is broken or circular."""
     try:
         return Path(link).resolve(strict=True)
     except (OSError, RuntimeError):  # RuntimeError: a circular link, before Python 3.13
@@ -76,15 +75,11 @@ def _target(link: str) -> Path | None:
 
 
 def _is_within(target: Path, roots: Iterable[Path]) -> bool:
-    """Returns whether a path is one of the folders, or below one of them."""
     return any(target.is_relative_to(root) for root in roots)
 
 
 def _add_new_folder(target: Path | None, roots: list[Path]) -> bool:
-    """Adds the target of a link to the roots, and returns whether it did so.
-
-    It does not add a file, a missing target (None), or a folder that is in one of the roots or contains one.
-    """
+    """Adds a linked folder to the roots, unless it overlaps with one. Returns whether it did."""
     if target is None or not target.is_dir():
         return False
     if _is_within(target, roots) or any(root.is_relative_to(target) for root in roots):
@@ -99,7 +94,7 @@ def common_folder(paths: Iterable[Path]) -> Path:
 
 
 def distinct_names(paths: Sequence[Path]) -> list[str]:
-    """Returns the names of files; if two are equal, all names are paths relative to the common folder."""
+    """Returns the files' names, or their paths relative to the common folder if two names are equal."""
     names = [path.name for path in paths]
     if len(set(names)) == len(names):
         return names

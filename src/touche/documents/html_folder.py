@@ -13,14 +13,14 @@ from touche.io.opening import decoded_lines
 
 
 def read_pages_csv(path: Path, seen: set[str]) -> Iterator[RawPage | Skipped]:
-    """Reads the pages in the order of their table.
+    """Reads the pages in the table's order.
 
     Args:
-        path: the table; names of files are relative to its folder, and may not leave it.
-        seen: ids of the collection so far; repeating one is an error.
+        path: the table. File names are relative to its folder and must stay inside.
+        seen: the collection's ids so far.
 
     Raises:
-        InputError: if the table is broken, an id occurs twice, or a file is outside of the folder.
+        InputError: if the table is broken, an id occurs twice, or a file is outside the folder.
     """
     rows = csv.DictReader(decoded_lines(path))
     try:
@@ -35,23 +35,23 @@ def read_pages_csv(path: Path, seen: set[str]) -> Iterator[RawPage | Skipped]:
                 raise InputError(path, problem, "name only files within the folder", line=rows.line_num)
             yield _read_page(id, path, page_path, row.get("url") or "")
     except csv.Error as error:
-        line = rows.reader.line_num  # DictReader's own number is that of the last complete row
+        line = rows.reader.line_num  # DictReader's own number is the last complete row's
         raise InputError(path, f"broken CSV ({error})", "save it again", line=line) from error
 
 
 def _is_within(folder: Path, page_path: Path) -> bool:
-    """Returns whether a page is in a folder, also after following all links."""
+    """Returns whether a page is in a folder, even after following links."""
     try:
         return Path(os.path.realpath(page_path)).is_relative_to(folder.resolve())
-    except (ValueError, OSError):  # the name contains a NUL, or is too long
+    except (ValueError, OSError):  # contains a NUL, or is too long
         return False
 
 
 def _read_page(id: str, table: Path, page_path: Path, url: str) -> RawPage | Skipped:
-    """Returns the page in a file that a table names; a page without a readable file is skipped."""
+    """Reads a page; skips it if its file can't be read."""
     with suppress(OSError):
         if page_path.is_file():  # reading a pipe would wait forever
             with page_path.open("rb") as file:
-                # One byte too many shows the parser that it has to skip the page.
+                # One byte too many, so that the parser skips the page.
                 return RawPage(id, url, file.read(LARGEST_PAGE + 1), source=str(table))
     return Skipped(id, "without a file")

@@ -1,4 +1,4 @@
-"""Ids of documents, or of their sentences, that a run may contain."""
+"""The ids that a run may contain: documents or their sentences."""
 
 from pathlib import Path
 
@@ -8,27 +8,19 @@ from touche.documents.files import Files
 
 
 def ids_in(document: AnyDocument, *, of_sentences: bool) -> list[str]:
-    """Returns the ids that a run may contain for a document: its own, or those of its sentences.
+    """Returns the ids that a run may contain for a document: its own, or its sentences' in runs with pairs.
 
-    Every conclusion has an id, also one that the corpus does not list among the sentences.
-
-    Args:
-        document: the document.
-        of_sentences: whether the run ranks pairs of sentences.
+    A conclusion always counts, even when the corpus doesn't list it among the sentences.
     """
-    if not of_sentences or not isinstance(document, Argument):  # other documents have no sentences
+    if not of_sentences or not isinstance(document, Argument):  # only arguments consist of sentences
         return [document.id]
     sentence_ids = [sentence.id for sentence in document.sentences or ()]
-    conclusion_id = f"{document.id}__CONC__1"  # its id in the corpus of 2022
+    conclusion_id = f"{document.id}__CONC__1"  # as in the 2022 corpus
     return sentence_ids if conclusion_id in sentence_ids else [*sentence_ids, conclusion_id]
 
 
 def read_ids(folder: Path, *, of_sentences: bool) -> frozenset[str] | None:
-    """Returns all ids in the documents of a folder; None for web pages, whose parsing takes too long.
-
-    Raises:
-        InputError: if the folder has no documents, or a file is broken.
-    """
+    """Returns all ids in a folder's documents; None for web pages, which take too long to parse."""
     documents = find_documents(folder)
     if isinstance(documents, Files) and documents.format.noun == "web pages":
         return None

@@ -1,4 +1,4 @@
-"""Images in the folders of Touché's image retrieval: ``images/I05/I0538673fe011264e/pages/P.../``."""
+"""Images as Touché's image retrieval tasks publish them: ``images/I05/I0538673fe011264e/pages/P.../``."""
 
 import errno
 import io
@@ -19,10 +19,10 @@ from touche.io.progress import watched
 
 FOLDER = "images"
 _LAYOUT = "unpack the publisher's archive so that images are in folders such as I05/I0538673fe011264e"
-_GROUP_NAME = re.compile(r"I[0-9a-f]{2}")  # the first characters of the ids in the group
+_GROUP_NAME = re.compile(r"I[0-9a-f]{2}")  # starts the ids in the group
 _IMAGE_ID = re.compile(r"I[0-9a-f]{16}(?:[0-9a-f]{8})?")
 _PAGE_ID = re.compile(r"P[0-9a-f]+")
-_MOST_BYTES = 1 << 24  # of a file; most texts of pages have about 10,000
+_MOST_BYTES = 1 << 24  # per file; most texts of pages take about 10,000
 
 
 @dataclass(frozen=True)
@@ -30,28 +30,28 @@ class Images(Documents):
     """Images in folders, ordered by id.
 
     Attributes:
-        folder: the folder with the groups of images, such as I05.
+        folder: the folder with groups of images, such as I05.
     """
 
     folder: Path
 
     pattern: ClassVar[str] = f"{FOLDER}/"
-    about: ClassVar[str] = "images of 2022 and 2023 task 3, in folders as the publisher has them"
+    description: ClassVar[str] = "images of 2022 and 2023 task 3, in folders as the publisher has them"
 
     @classmethod
     def find(cls, folder: Folder) -> "Images | None":
-        """Returns the images in a folder; None if there are none."""
-        paths = folder.take(lambda path: path.name == FOLDER and is_folder_of_images(path))
+        """Returns the images in a folder, or None."""
+        paths = folder.take(lambda path: path.name == FOLDER and is_image_folder(path))
         return cls(paths[0], paths=(paths[0],)) if paths else None
 
     def __str__(self) -> str:
         return f"images from {self.folder.name}"
 
     def __iter__(self) -> Iterator[Image]:
-        """Yields every image, with one in memory. Files that an image lacks are empty.
+        """Yields every image. Fields whose files are missing are empty.
 
         Raises:
-            InputError: if there are no images, or a file cannot be read.
+            InputError: if there are no images, or a file can't be read.
         """
         folders = self._image_folders()
         if not folders:
@@ -67,18 +67,18 @@ class Images(Documents):
         return len(self._image_folders())
 
     def _image_folders(self) -> list[Path]:
-        """Returns the folders of all images, in the order of the ids."""
+        """Returns all images' folders, ordered by id."""
         groups = _folders(self.folder, _GROUP_NAME)
         return [folder for group in groups for folder in _folders(group, _IMAGE_ID)]
 
 
-def is_folder_of_images(folder: Path) -> bool:
-    """Returns whether a folder has groups of images, such as I05."""
+def is_image_folder(folder: Path) -> bool:
+    """Returns whether a folder contains groups of images, such as I05."""
     return bool(_folders(folder, _GROUP_NAME))
 
 
 def image_of_record(record: Any) -> Image:
-    """Converts a record of ir_datasets."""
+    """Converts an ir_datasets record."""
     pages = (
         ImagePage(
             id=page.page_id,
@@ -94,13 +94,7 @@ def image_of_record(record: Any) -> Image:
 
 
 def _folders(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
-    """Returns the subfolders whose names match a pattern, sorted; none if the folder is missing.
-
-    Links are not followed.
-
-    Raises:
-        InputError: if the folder cannot be read.
-    """
+    """Returns the matching subfolders, sorted; none if the folder is missing. Links are not followed."""
     try:
         with os.scandir(folder) as entries:
             names = [
@@ -116,7 +110,7 @@ def _folders(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
 
 
 def _read_page(folder: Path) -> ImagePage:
-    """Reads a page with an image; its folder has the page's id as name."""
+    """The folder's name is the page's id."""
     return ImagePage(
         id=folder.name,
         url=_read_text(folder / "page-url.txt").strip(),
@@ -126,10 +120,10 @@ def _read_page(folder: Path) -> ImagePage:
 
 
 def _read_results(path: Path) -> Iterator[SearchResult]:
-    """Reads the lines of rankings.jsonl; each is a result with the image on this page."""
+    """Reads rankings.jsonl. Each line is a search result that shows the image on this page."""
     for line, record in records_of_lines(io.BytesIO(_read_bytes(path)), path):
         rank = record.get("rank")
-        if type(rank) is not int or rank < 1:  # not isinstance, because True is an int
+        if type(rank) is not int or rank < 1:  # not isinstance: True is an int
             raise InputError(
                 path, f'"rank" is {rank!r}, not a whole number from 1', "repair the line", line=line
             )
@@ -141,23 +135,19 @@ def _read_results(path: Path) -> Iterator[SearchResult]:
 
 
 def _read_text(path: Path) -> str:
-    """Returns the text of a file; empty if it is missing."""
+    """Returns a file's text; empty if it is missing."""
     return _read_bytes(path).decode(errors="replace")
 
 
 def _read_bytes(path: Path) -> bytes:
-    """Returns the content of a file; empty if it is missing.
-
-    Raises:
-        InputError: if it cannot be read, is a link or not a file, or is too large.
-    """
+    """Returns a file's content; empty if it is missing."""
     try:
-        # Opening a pipe would wait forever without O_NONBLOCK.
+        # Without O_NONBLOCK, opening a pipe would wait forever.
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except (FileNotFoundError, NotADirectoryError):
         return b""
     except OSError as error:
-        is_link = error.errno == errno.ELOOP  # the error of O_NOFOLLOW for a link
+        is_link = error.errno == errno.ELOOP  # O_NOFOLLOW's error for a link
         remedy = "replace links by files" if is_link else "check the path"
         raise InputError(path, f"cannot be read ({error.strerror})", remedy) from error
     status = os.fstat(descriptor)

@@ -1,4 +1,4 @@
-"""Corpora of ir_datasets (MacAvaney et al. 2021) as collections."""
+"""Corpora from ir_datasets (MacAvaney et al. 2021)."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,17 +19,17 @@ from touche.io.identifiers import check_new_id
 from touche.io.progress import watched
 from touche.trec.topics import Topic, with_single_blanks
 
-_LONGEST_REASON = 120  # characters of an error of ir_datasets
+_LONGEST_REASON = 120  # characters of an ir_datasets error
 
 
 def library() -> Any:
-    """Imports ir_datasets, whose import creates a folder in the home directory.
+    """Imports ir_datasets, which creates a folder in the home directory.
 
     Raises:
-        ToucheError: if ir_datasets is not installed, or cannot create its folder.
+        ToucheError: if ir_datasets is not installed, or can't create its folder.
     """
     try:
-        # Here, because container images lack it, and it takes 158 ms. ``touche.data.sources`` needs util.
+        # imported late: missing in container images, takes 158 ms. ``touche.data.sources`` needs util.
         import ir_datasets.util
     except ImportError as error:
         raise ToucheError("ir_datasets is not installed; run the command outside of the image") from error
@@ -41,7 +41,7 @@ def library() -> Any:
 
 @dataclass(frozen=True)
 class IrDataset(Documents):
-    """A corpus of ir_datasets.
+    """An ir_datasets corpus.
 
     Attributes:
         id: the id, such as ``argsme/2020-04-01``.
@@ -50,11 +50,11 @@ class IrDataset(Documents):
     id: str
 
     pattern: ClassVar[str] = "--corpus ID"
-    about: ClassVar[str] = "a corpus of ir_datasets, which replaces documents in the folder"
+    description: ClassVar[str] = "a corpus of ir_datasets, which replaces documents in the folder"
 
     @classmethod
     def find(cls, folder: Folder) -> "IrDataset | None":
-        """Returns the corpus that replaces the documents in a folder, which no other finder gets; or None."""
+        """Returns the corpus that replaces all of the folder's documents, or None."""
         if not folder.corpus:
             return None
         folder.take_all()
@@ -64,12 +64,12 @@ class IrDataset(Documents):
         return f"documents from {self.id} (ir_datasets)"
 
     def __iter__(self) -> Iterator[AnyDocument]:
-        """Yields every document; ir_datasets downloads the corpus first if it is missing.
+        """Yields every document. If the corpus is missing, ir_datasets downloads it first.
 
         Raises:
-            ToucheError: if the id is unknown, the corpus has no documents, or they cannot be downloaded.
+            ToucheError: if the id is unknown, or the documents can't be downloaded.
         """
-        from touche.documents.html.parsing import parsed  # here, because its import takes 2 ms
+        from touche.documents.html.parsing import parsed  # imported late: takes 2 ms
 
         records = self._read()
         first = next(records, None)
@@ -80,14 +80,14 @@ class IrDataset(Documents):
     def __len__(self) -> int:
         count = _count(self._dataset())
         if count is None:
-            return super().__len__()  # raises a TypeError
+            return super().__len__()  # raises TypeError
         return count
 
     def topics(self) -> list[Topic]:
-        """Returns the topics; ir_datasets downloads them first if they are missing.
+        """Returns the topics. If they are missing, ir_datasets downloads them first.
 
         Raises:
-            ToucheError: if the id is unknown or has no topics, or they cannot be downloaded.
+            ToucheError: if the id is unknown, or there are no topics, or they can't be downloaded.
         """
         dataset = self._dataset()
         if not dataset.has_queries():
@@ -98,15 +98,15 @@ class IrDataset(Documents):
             return [_convert_query(query, seen, self.id) for query in dataset.queries_iter()]
 
     def _read(self) -> Iterator[AnyDocument | RawPage | Skipped]:
-        """Yields the documents, with raw pages."""
-        dataset = self._dataset()  # first, because its error says that ir_datasets is not installed
+        """Yields the documents, with pages still raw."""
+        dataset = self._dataset()  # first: its error says if ir_datasets is not installed
         from ir_datasets.formats import WarcDocs  # optional
 
         with self._errors_as_one_type():
             documents = dataset.docs_handler()
             if isinstance(documents, WarcDocs):
                 for path in self._archives(documents):
-                    # Repeated ids are found only within an archive, because all ids need much memory.
+                    # Check ids only within an archive, because all ids would need too much memory.
                     yield from read_warc(path, set())
                 return
             seen: set[str] = set()
@@ -115,7 +115,6 @@ class IrDataset(Documents):
                 yield convert_record(record)
 
     def _dataset(self) -> Any:
-        """Returns the corpus as an object of ir_datasets."""
         try:
             dataset = library().load(self.id)
         except KeyError as error:
@@ -127,12 +126,12 @@ class IrDataset(Documents):
         return dataset
 
     def _archives(self, documents: Any) -> list[Path]:
-        """Returns the web archives of a corpus, such as ClueWeb12.
+        """Returns the corpus's web archives, e.g. for ClueWeb12.
 
-        The reader of ir_datasets is not used, because it needs more packages and an index of 4 GB, and stops
-        at the first broken archive.
+        We don't use ir_datasets' own reader: it needs more packages and a 4 GB index, and stops at broken
+        archives.
         """
-        folder = Path(documents.docs_path(force=False))  # without a download
+        folder = Path(documents.docs_path(force=False))  # don't download
         paths = documents._docs_iter_source_files() if folder.is_dir() else []
         archives = [Path(path) for path in paths]
         if not archives:
@@ -142,7 +141,7 @@ class IrDataset(Documents):
 
     @contextmanager
     def _errors_as_one_type(self) -> Iterator[None]:
-        """Raises ToucheError for all errors of ir_datasets, such as those of network, disk or files."""
+        """Turns any ir_datasets error (network, disk, files) into a ToucheError."""
         try:
             yield
         except ToucheError:
@@ -154,14 +153,14 @@ class IrDataset(Documents):
 
 
 def _count(dataset: Any) -> int | None:
-    """Returns the number of documents, or None if ir_datasets does not state it."""
+    """Returns the number of documents, or None if ir_datasets doesn't say."""
     return dataset.docs_metadata().get("count") if hasattr(dataset, "docs_metadata") else None
 
 
 def _convert_query(query: Any, seen: set[str], dataset_id: str) -> Topic:
-    """Converts a query of ir_datasets; white space in texts becomes single blanks.
+    """Converts an ir_datasets query, collapsing whitespace.
 
-    Only the queries of some datasets have a title. ``default_text`` is the main text of any query.
+    Only some datasets' queries come with a title. ``default_text`` works for all.
     """
 
     def text_of(name: str) -> str:
@@ -171,22 +170,22 @@ def _convert_query(query: Any, seen: set[str], dataset_id: str) -> Topic:
     return Topic(
         number=check_new_id(query.query_id, "topic", seen, dataset_id),
         title=text_of("title") or with_single_blanks(query.default_text()),
-        objects=tuple(objects) if isinstance(objects, list | tuple) else (),  # elsewhere, it may be a text
+        objects=tuple(objects) if isinstance(objects, list | tuple) else (),  # elsewhere it may be a string
         description=text_of("description"),
         narrative=text_of("narrative"),
     )
 
 
 def convert_record(record: Any) -> AnyDocument | RawPage | Skipped:
-    """Converts a record of ir_datasets: a raw web page, an image, an argument with all fields, or a text.
+    """Converts an ir_datasets record to a raw web page, an image, an argument with all fields, or a text.
 
-    The classes of ir_datasets share no base, so the attributes of a record determine its kind.
+    The records' classes share no base class, so the attributes decide.
     """
     if hasattr(record, "http_headers"):
-        headers = record.http_headers  # a string in the collections of .gov
+        headers = record.http_headers  # a string in the .gov collections
         http = headers.encode("latin-1", "replace") if isinstance(headers, str) else headers
         return page_from_response(record.doc_id, record.url, http.rstrip() + b"\r\n\r\n" + record.body)
-    if hasattr(record, "phash"):  # the hash of a picture
+    if hasattr(record, "phash"):  # a picture's hash
         return image_of_record(record)
     if not hasattr(record, "premises"):
         return _convert_text_record(record)
@@ -205,7 +204,7 @@ def convert_record(record: Any) -> AnyDocument | RawPage | Skipped:
 
 
 def _convert_text_record(record: Any) -> AnyDocument:
-    """Converts a record with title and text as documents/beir.py does; any other becomes only its text."""
+    """Converts title and text as documents/beir.py does; otherwise takes just the text."""
     if not (hasattr(record, "title") and hasattr(record, "text")):
         return Document(record.doc_id, record.default_text())
     title = record.title or ""

@@ -1,4 +1,4 @@
-"""JSON lines: documents of TIRA, BEIR and users, passages, and the candidates of re-ranking."""
+"""JSON lines: documents from TIRA, BEIR and users, passages, and candidates for re-ranking."""
 
 import dataclasses
 import io
@@ -18,13 +18,13 @@ from touche.io.json_lines import read_jsonl, records_of_lines, text_field
 from touche.trec.topics import Topic, topic_of_query
 
 _PAGE_FIELDS = [field.name for field in dataclasses.fields(Page) if field.name != "id"]
-_TEXTS = ("text", "contents", "html")  # the fields with the content of a document
+_TEXTS = ("text", "contents", "html")  # fields with a document's content
 
 
 def has_document(record: Mapping[str, Any]) -> bool:
-    """Returns whether the names of a record's fields show that it is a document, and not a query.
+    """Returns whether a record's fields show that it is a document rather than a query.
 
-    A record that has only an id and a text may be either.
+    A record with just an id and a text could be either.
     """
     return any(
         [
@@ -38,25 +38,19 @@ def has_document(record: Mapping[str, Any]) -> bool:
 
 
 def has_text(record: Mapping[str, Any]) -> bool:
-    """Returns whether a record has an id and a text, as both documents and queries do."""
+    """Returns whether a record contains an id and a text, as documents and queries both do."""
     return any(name in record for name in IDS) and any(name in record for name in _TEXTS)
 
 
 def parse_document(id: str, record: dict[str, Any], path: Path, line: int) -> AnyDocument | RawPage:
     """Returns the document in a record.
 
-    A record with ``premises`` is an argument, as in args.me. A record with ``_id`` is a line of BEIR's
-    corpus.jsonl. Other records have a ``text``, or ``contents`` as in the passages of 2022 task 2. Web pages
-    have ``html`` and ``url``, or only the fields of ``Page``.
-
-    Args:
-        id: the id.
-        record: its fields by name.
-        path: the file, for error messages.
-        line: the line.
+    A record with ``premises`` is an args.me argument, and one with ``_id`` a line from BEIR's corpus.jsonl.
+    Other records contain ``text``, or ``contents`` as the 2022 task 2 passages do. Web pages contain ``html``
+    and ``url``, or just fields of ``Page``.
 
     Raises:
-        InputError: if the record has no text, or a field is not a string.
+        InputError: if there is no text, or a field is not a string.
     """
     if "premises" in record:
         return argument_of_record(record, path, line)
@@ -64,7 +58,7 @@ def parse_document(id: str, record: dict[str, Any], path: Path, line: int) -> An
         return Document(id, text_field(record, "contents", path, line))
     if "_id" in record and not any(name in record for name in IDS if name != "_id"):
         return parse_beir_document(id, record, path, line)
-    # Fields may be null, because frames with pages and texts are written like that.
+    # Fields may be null, because frames that mix pages and texts are written like that.
     if record.get("html") is not None:
         url = text_field(record, "url", path, line) if record.get("url") is not None else ""
         html = text_field(record, "html", path, line).encode()
@@ -83,15 +77,14 @@ Convert = Callable[[str, dict[str, Any], Path, int], AnyDocument | RawPage]
 def pieces_of_jsonl(
     path: Path, id_names: Sequence[str] = IDS, convert: Convert = parse_document
 ) -> Iterator[Piece]:
-    """Yields a file of JSON lines in pieces; each line is a document.
+    """Yields a file of JSON lines in pieces. Each line is a document.
 
     Args:
-        path: the file.
-        id_names: the names that the field with the id may have; the first one in a record counts.
-        convert: makes a document from a line; other processes must be able to import it.
+        id_names: possible names of the id field; the first one present is used.
+        convert: converts a line to a document; other processes must be able to import it.
 
     Raises:
-        InputError: if the file cannot be read, or a line has 64 MiB or more.
+        InputError: if the file can't be read, or a line reaches 64 MiB.
     """
     return pieces_of_lines(path, partial(_parse_lines, id_names=id_names, convert=convert))
 
@@ -99,10 +92,10 @@ def pieces_of_jsonl(
 def _parse_lines(
     piece: Piece, seen: set[str], wanted: Collection[str] | None, id_names: Sequence[str], convert: Convert
 ) -> Iterator[AnyDocument | RawPage]:
-    """Parses a piece; ``Piece.documents`` and ``pieces_of_jsonl`` describe the arguments."""
+    """Parses a piece. Arguments as in ``Piece.documents`` and ``pieces_of_jsonl``."""
     path = piece.path
     for line, record in records_of_lines(io.BytesIO(piece.raw), path, piece.line):
-        for id_name in id_names:  # not next(), because this takes half the time
+        for id_name in id_names:  # twice as fast as next()
             if id_name in record:
                 break
         else:
@@ -114,14 +107,13 @@ def _parse_lines(
 
 
 def read_rerank_jsonl(path: Path) -> Iterator[tuple[Topic, Document]]:
-    """Reads TIRA's rerank.jsonl: a candidate of a topic, ``{"qid", "query", "docno", "text"}``, per line.
+    """Reads TIRA's rerank.jsonl. Each line is a topic's candidate: ``{"qid", "query", "docno", "text"}``.
 
     Raises:
-        InputError: if a line is broken or repeats a document of a topic, or if a query or text changes; the
-            message names the line.
+        InputError: if a line is broken or repeats a topic's document, or if a query or text changes.
     """
     ids_by_topic: dict[str, set[str]] = {}
-    # By ("topic" or "document", id): hashes, because the texts themselves would need more memory.
+    # Keys are ("topic" or "document", id). Hashes, because the texts would need more memory.
     text_hashes: dict[tuple[str, str], int] = {}
     for line, fields in read_jsonl(path):
         topic = topic_of_query(fields, path, line, seen=set())  # empty, because topics repeat

@@ -1,12 +1,12 @@
-"""Web pages: raw, and parsed into fields."""
+"""Web pages, raw or parsed into fields."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-TEXT_TYPES = ("text/html", "application/xhtml+xml", "text/plain")  # types of content that are parsed
-LARGEST_PAGE = 1 << 20  # bytes; larger pages are skipped, because ChatNoir ignores them
+TEXT_TYPES = ("text/html", "application/xhtml+xml", "text/plain")  # content types that we parse
+LARGEST_PAGE = 1 << 20  # bytes; larger pages are skipped, as ChatNoir does
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,11 +14,9 @@ class RawPage:
     """A page as a server sent it.
 
     Attributes:
-        id: the id.
         url: the address; empty if unknown.
-        content: the bytes.
-        charset: the server's encoding, or None.
-        source: the file with the page, for errors; empty if unknown.
+        charset: the encoding that the server declared, or None.
+        source: the page's file, for errors; empty if unknown.
     """
 
     id: str
@@ -30,15 +28,15 @@ class RawPage:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page in fields. A field that the collection lacks is None; a field without text is empty.
+    """A page in fields. A field is None if the collection doesn't provide it, and empty if the page doesn't.
 
     Attributes:
         id: the id.
-        title: the title; without one, the first heading.
+        title: the title, or else the first heading.
         headings: the headings of levels 1 to 3, one per line.
-        body: the main content, without navigation and similar parts.
+        body: the main content, without navigation and the like.
         full_body: the whole text.
-        meta_description: the page's description of itself.
+        meta_description: the page's own description.
         meta_keywords: the page's keywords.
         host: the host name.
         path: the path.
@@ -58,26 +56,23 @@ class Page:
 
     @property
     def text(self) -> str:
-        """Title and main content, for methods with one field."""
+        """Title and main content, for methods that search a single field."""
         return f"{self.title or ''} {self.body or ''}".strip()
 
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A page that was skipped; the reason is a phrase such as ``not of text``."""
+    """A skipped page. The reason is a phrase such as ``not of text``."""
 
     id: str
     reason: str
 
 
 def as_page(document: Any) -> Page:
-    """Returns a document as a page; the text of other documents becomes the main content.
+    """Returns a document as a page. Other documents' text becomes the main content.
 
     Args:
         document: a document of any kind.
-
-    Returns:
-        The page.
 
     Examples:
         >>> import touche
@@ -92,13 +87,13 @@ Parser = Callable[[RawPage], Page]
 
 
 def host_and_path(url: str) -> tuple[str | None, str | None]:
-    """Returns the host and the path of a URL; both are None if there is no host."""
+    """Returns a URL's host and path, or None for both if it names no host."""
     try:
         parts = urlsplit(url)
         return (parts.hostname, parts.path) if parts.hostname else (None, None)
-    except ValueError:  # such as a broken IPv6 address
+    except ValueError:  # e.g. a broken IPv6 address
         return None, None
 
 
 class PageError(ValueError):
-    """The reason why a page cannot be parsed."""
+    """Why a page can't be parsed."""

@@ -1,4 +1,4 @@
-"""Pieces of files, each of whole records: one process cuts them quickly, any process can parse them."""
+"""Files split into pieces of whole records. One process cuts them quickly; any process can parse them."""
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -15,7 +15,7 @@ from touche.documents.pages import RawPage, Skipped
 from touche.errors import InputError
 from touche.io.opening import LONGEST_LINE, open_binary
 
-SIZE = 1 << 20  # bytes of a piece, about; for larger pieces the system allocates new memory each time
+SIZE = 1 << 20  # bytes, roughly; for larger pieces the system would allocate new memory each time
 _NEWLINE = ord("\n")
 
 DocumentIterator = Iterator[AnyDocument | RawPage | Skipped]
@@ -26,11 +26,10 @@ class Piece:
     """Consecutive records of a file.
 
     Attributes:
-        path: the file.
         line: the number of the first line, from 1.
-        raw: the records; about ``SIZE`` bytes, or one larger record.
+        raw: the records: about ``SIZE`` bytes, or a single larger record.
         read: parses the piece; other processes must be able to import it.
-        in_file: the same piece without its bytes; None for a compressed file, for example.
+        in_file: the same piece without its bytes; None if the file is compressed, for example.
     """
 
     path: Path
@@ -42,27 +41,26 @@ class Piece:
     def documents(
         self, seen: set[str] | None = None, wanted: Collection[str] | None = None
     ) -> DocumentIterator:
-        """Yields the documents of the piece.
+        """Yields the piece's documents.
 
         Args:
             seen: ids of earlier documents; repeating one is an error, and new ids are added.
-            wanted: ids of the documents to yield, or None for all. Other documents are parsed only as far as
-                necessary, so that some of their errors stay unnoticed.
+            wanted: ids of the documents to yield; None for all. Others are parsed only as far as needed, so
+                you won't see all of their errors.
 
         Raises:
-            InputError: if a line is broken or repeats an id; the message names the line.
+            InputError: if a line is broken or repeats an id.
         """
         return self.read(self, set() if seen is None else seen, wanted)
 
 
 @dataclass(frozen=True, slots=True)
 class PieceInFile:
-    """A piece without its bytes, for another process, which reads them from the file itself.
+    """A piece without its bytes, for another process that reads them from the file.
 
     Attributes:
-        path, line, read: as in ``Piece``.
         begin, size: the first byte and the number of bytes.
-        device, inode: identify the file, because another one may get its name meanwhile.
+        device, inode: identify the file, in case another one takes its name.
     """
 
     path: Path
@@ -77,7 +75,7 @@ class PieceInFile:
         """Reads the piece.
 
         Raises:
-            OSError: if the file has changed or cannot be read.
+            OSError: if the file has changed or can't be read.
         """
         with self.path.open("rb", buffering=0) as file:
             status = os.fstat(file.fileno())
@@ -100,50 +98,40 @@ The first record may have begun in an earlier block. If no record ends in the bl
 
 
 def parse_pieces(pieces: Iterable[Piece], seen: set[str]) -> Iterator[Any]:
-    """Yields the documents of pieces.
-
-    Args:
-        pieces: the pieces of one file.
-        seen: ids of earlier documents; new ids are added.
-
-    Raises:
-        InputError: if a line is broken or repeats an id; the message names the line.
-    """
+    """Yields the documents of a file's pieces. Arguments and errors as in ``Piece.documents``."""
     for piece in pieces:
         yield from piece.documents(seen)
 
 
 class Cutter:
-    """Cuts a file block by block; stores a record's beginning until a later block contains its end."""
+    """Cuts a file block by block. It stores the start of a record until a later block brings its end."""
 
     def __init__(self, path: Path, record_noun: str, read: Read, file: IO[bytes] | None = None) -> None:
         """Starts at the beginning of a file.
 
         Args:
-            path: the file.
-            record_noun: a record in messages, such as ``a line``.
+            record_noun: what messages call a record, such as ``a line``.
             read: parses a piece.
-            file: the open file, from which other processes may read the pieces; None if none does.
+            file: the open file, if other processes may read the pieces from it.
         """
         self._path = path
         self._record_noun = record_noun
         self._read = read
         self._stored = bytearray()
-        # Where the stored bytes begin: the number of their first line, and that of the bytes before them.
+        # Where the stored bytes begin: line and byte.
         self.line = 1
         self.begin = 0
         self._status = _status_of_plain_file(file) if file else None
 
     def cut(self, raw: bytes | memoryview = b"", first_end: int = 0) -> Piece:
-        """Returns a piece: the stored bytes and ``raw``, whose end is the end of a record.
+        """Returns a piece: the stored bytes and ``raw``, which must end where a record ends.
 
         Args:
-            raw: the next bytes.
-            first_end: the end of the first record among these bytes. Its beginning may be stored, so that
-                only this record can be too large; the others are within a block.
+            first_end: the end of the first record in ``raw``. Only this record can be too large, because its
+                start may be stored.
 
         Raises:
-            InputError: if the first record has 64 MiB or more.
+            InputError: if it reaches 64 MiB.
         """
         self._check_size(first_end)
         content = b"".join((self._stored, raw))
@@ -160,31 +148,31 @@ class Cutter:
             )
         piece = Piece(path=self._path, line=self.line, raw=content, read=self._read, in_file=in_file)
         self._stored.clear()
-        self.skip(content)
+        self.advance(content)
         return piece
 
-    def skip(self, raw: bytes | bytearray | memoryview) -> None:
-        """Passes over the next bytes, which belong to no later piece; none may be stored."""
+    def advance(self, raw: bytes | bytearray | memoryview) -> None:
+        """Advances line and byte past bytes that have been cut, or that belong to no piece."""
         # numpy counts newlines five times as fast as bytes.count.
         self.line += int(np.count_nonzero(np.frombuffer(raw, np.uint8) == _NEWLINE))
         self.begin += len(raw)
 
     def store(self, raw: bytes | memoryview) -> None:
-        """Stores the beginning of a record, or the next bytes of it.
+        """Stores the next bytes of an incomplete record.
 
         Raises:
-            InputError: if the record has 64 MiB or more.
+            InputError: if the record reaches 64 MiB.
         """
         self._check_size(len(raw))
         self._stored += raw
 
     @property
     def last_line(self) -> int:
-        """The number of the last line of the stored bytes."""
+        """The number of the stored bytes' last line."""
         return self.line + self._stored.count(b"\n")
 
     def _check_size(self, more: int) -> None:
-        """Raises an error if the stored bytes and ``more`` further ones are too many for a record."""
+        """Raises an error if ``more`` bytes make the stored record too large."""
         if len(self._stored) + more >= LONGEST_LINE:
             raise InputError(
                 self._path,
@@ -195,19 +183,19 @@ class Cutter:
 
 
 def pieces_of_lines(path: Path, read: Read) -> Iterator[Piece]:
-    """Yields the pieces of a file with a record on each line.
+    """Yields the pieces of a file with one record per line.
 
     Raises:
-        InputError: if the file cannot be read, or a line has 64 MiB or more.
+        InputError: if the file can't be read, or a line reaches 64 MiB.
     """
     with open_binary(path) as file:
         cutter = Cutter(path, "a line", read, file=file)
-        # The second number is 0 if no line ends in the block.
+        # rfind + 1 is 0 if no line ends in the block.
         yield from pieces_of_blocks(file, cutter, lambda block: (block.find(b"\n"), block.rfind(b"\n") + 1))
 
 
 def _status_of_plain_file(file: IO[bytes]) -> os.stat_result | None:
-    """Returns the status of a file that can be read from any byte; None if it is compressed, or a pipe."""
+    """Returns the status of a file that can be read from any byte; None for compressed files and pipes."""
     try:
         status = os.fstat(file.fileno())
     except OSError:  # a file that ``open_binary`` decompresses has no descriptor
@@ -216,26 +204,21 @@ def _status_of_plain_file(file: IO[bytes]) -> os.stat_result | None:
 
 
 def pieces_of_blocks(file: IO[bytes], cutter: Cutter, ends: Ends) -> Iterator[Piece]:
-    """Yields the pieces of a file that contains only records.
-
-    Args:
-        file: the file.
-        cutter: cuts it.
-        ends: finds the records of a block.
+    """Yields the pieces of a file that contains nothing but records. ``ends`` finds them in a block.
 
     Raises:
-        InputError: if a record has 64 MiB or more.
+        InputError: if a record reaches 64 MiB.
     """
     for block in blocks(file):
         first_end, after_last = ends(block)
         if after_last:
             yield cutter.cut(memoryview(block)[:after_last], first_end)
         cutter.store(block[after_last:])
-    rest = cutter.cut()  # the last record may lack its end, such as a line break
+    rest = cutter.cut()  # the last record may be unterminated, e.g. a line without a line break
     if rest.raw:
         yield rest
 
 
 def blocks(file: IO[bytes]) -> Iterator[bytes]:
-    """Yields the content of a file in blocks of ``SIZE`` bytes."""
+    """Yields a file in blocks of ``SIZE`` bytes."""
     return iter(partial(file.read, SIZE), b"")

@@ -1,4 +1,4 @@
-"""Scores of pages from another source, such as the Waterloo spam ranks: a number and an id on each line."""
+"""Scores for pages from elsewhere, such as the Waterloo spam ranks: a number and an id per line."""
 
 from collections.abc import Container
 from pathlib import Path
@@ -10,20 +10,17 @@ from touche.trec.runs import decimal, split_columns
 
 
 def read_scores(path: Path, wanted: Container[str]) -> dict[str, float]:
-    """Reads the scores of some pages from a side file, whose lines may have any order.
+    """Reads pages' scores from lines such as ``73 clueweb12-0000tw-00-00000``, in any order.
 
-    Args:
-        path: the file, plain or gzipped, with lines such as ``73 clueweb12-0000tw-00-00000``, or with both
-            columns swapped.
-        wanted: the ids of the pages; memory grows only with their number.
+    The columns may be swapped, and the file gzipped. Memory depends only on the number of ``wanted`` ids.
 
     Raises:
-        InputError: if a line is not a number and an id, or repeats a wanted id; the message names the line.
+        InputError: if a line is not a number and an id, or repeats a wanted id.
     """
     scores: dict[str, float] = {}
-    for line, text in read_lines(path):  # without blank lines, so that there is a first column
+    for line, text in read_lines(path):  # no blank lines, so there is a first column
         columns = split_columns(text)
-        if decimal(columns[0]) is None:  # the id may be first
+        if decimal(columns[0]) is None:  # the id may come first
             columns.reverse()
         score = decimal(columns[0])
         if len(columns) != 2 or score is None:

@@ -1,4 +1,4 @@
-"""The files with a collection's statistics, which its engine reads or writes."""
+"""Files with a collection's statistics, which engines read or write."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -9,13 +9,14 @@ from touche.errors import ParameterError
 
 @dataclass(frozen=True)
 class StatisticsFiles:
-    """Files with the statistics of a collection.
+    """Files with a collection's statistics.
 
     Attributes:
-        known: the file with the statistics of the whole collection, or None.
-        output: the file to which this collection's statistics are written, or None.
-        report: called by an engine that uses the statistics or writes them; by default nothing happens.
-        is_whole: whether the documents are the whole collection, whose counts are compared with the file.
+        known: the whole collection's statistics to use, or None.
+        output: where to write this collection's statistics, or None.
+        report: an engine calls it when it uses or writes statistics.
+        is_whole: whether the documents are the whole collection, so that their counts must agree with the
+            file.
     """
 
     known: Path | None = None
@@ -24,6 +25,5 @@ class StatisticsFiles:
     is_whole: bool = False
 
     def __post_init__(self) -> None:
-        """Raises ParameterError if there are both files."""
         if self.known and self.output:
             raise ParameterError("--statistics and --keep-statistics exclude each other; omit one of them")

@@ -18,31 +18,29 @@ from touche.errors import InputError, one_line
 from touche.io.identifiers import check_new_id
 from touche.io.opening import bytes_of_lines, open_binary, opened
 
-_GZIP = b"\x1f\x8b\x08"  # the beginning of a gzip stream
+_GZIP = b"\x1f\x8b\x08"  # start of a gzip stream
 _HEADERS_OF_ENCODINGS = ("Transfer-Encoding", "Content-Encoding")
 _CLUEWEB22_ID = "ClueWeb22-ID"
-_HEADERS_OF_IDS = ("WARC-TREC-ID", _CLUEWEB22_ID, "WARC-Record-ID")  # the first one is the page's id
-_STATUS = re.compile(rb"HTTP/[0-9.]+ [0-9]{3}")  # the beginning of a response
+_HEADERS_OF_IDS = ("WARC-TREC-ID", _CLUEWEB22_ID, "WARC-Record-ID")  # the first one present is the page's id
+_STATUS = re.compile(rb"HTTP/[0-9.]+ [0-9]{3}")  # start of a response
 _CONTENT_LENGTH = re.compile(rb"^Content-Length:.*$", re.IGNORECASE | re.MULTILINE)
-_MOST_PEEKED = 1 << 12  # bytes that contain the first line of a file
-_LONGEST_HEADERS = 1 << 15  # bytes of a record's headers
+_MOST_PEEKED = 1 << 12  # bytes, enough for a file's first line
+_LONGEST_HEADERS = 1 << 15  # bytes per record
 
 _log = logging.getLogger(__name__)
 
 
 def read_warc(path: Path, seen: set[str]) -> Iterator[RawPage | Skipped]:
-    """Reads the pages of a web archive, gzipped or not.
+    """Reads the pages in a web archive, gzipped or not.
 
-    The id of a page is its WARC-TREC-ID, its ClueWeb22-ID, or else its WARC-Record-ID. Broken or truncated
-    archives cause a warning, and all readable pages are used.
+    A page's id is its WARC-TREC-ID, its ClueWeb22-ID, or else its WARC-Record-ID. When an archive is broken
+    or truncated, a warning is logged and all readable pages are used.
 
     Args:
-        path: the archive.
-        seen: ids of the collection so far, to which those of pages are added. A page with an earlier id is
-            skipped.
+        seen: the collection's ids so far; new ids are added. A page that repeats one is skipped.
 
     Raises:
-        InputError: if the file cannot be opened.
+        InputError: if the file can't be opened.
     """
     count = 0
     try:
@@ -61,14 +59,12 @@ def read_warc(path: Path, seen: set[str]) -> Iterator[RawPage | Skipped]:
 
 
 def page_from_response(id: str, url: str, response: bytes) -> RawPage | Skipped:
-    """Returns the page in a server's response, as if an archive contained it.
+    """Returns the page in a server's response, as if it came from an archive.
 
     Args:
-        id: the id of the page.
-        url: the address of the page.
-        response: the status line, the headers, a blank line and the content.
+        response: status line, headers, a blank line and the content.
     """
-    from fastwarc.warc import WarcRecord  # here, because only web archives need its 1 ms
+    from fastwarc.warc import WarcRecord  # imported late: only web archives need its 1 ms
 
     record = WarcRecord()
     record.set_bytes_content(response)
@@ -77,29 +73,25 @@ def page_from_response(id: str, url: str, response: bytes) -> RawPage | Skipped:
 
 
 def _unix_boundary(path: Path) -> bytes:
-    """Returns the first line of each record if lines end as in ClueWeb09 (WARC/0.18): without the standard's
-    carriage return.
-
-    Empty otherwise, and for an unreadable file, because the reader of its records reports the problem.
-    """
+    """Returns every record's first line if lines end in LF, as in ClueWeb09 (WARC/0.18), else b""."""
     with suppress(InputError), open_binary(path) as file:
         begin = file.peek(_MOST_PEEKED)  # type: ignore[attr-defined]  # the file is buffered
-        line = begin.lstrip().partition(b"\n")[0]  # blank lines may precede it
+        line = begin.lstrip().partition(b"\n")[0]  # blank lines may come before it
         return line + b"\n" if line.startswith(b"WARC/") and not line.endswith(b"\r") else b""
     return b""
 
 
 def _clueweb09_records(path: Path, boundary: bytes) -> Iterator[Any]:
-    """Yields the records of ClueWeb09: each ends where the next one begins.
+    """Yields ClueWeb09's records. Each one ends where the next begins.
 
-    Their Content-Length is often too large, because it counts carriage returns that were removed later.
+    Content-Length is often too large, because it counts carriage returns that were removed later.
     """
-    from fastwarc.warc import ArchiveIterator  # here, because only web archives need its 1 ms
+    from fastwarc.warc import ArchiveIterator  # imported late: only web archives need its 1 ms
 
     count = 0
     for raw in _between(path, boundary):
         headers, _, content = raw.partition(b"\n\n")
-        if content.endswith(b"\n\n"):  # else it is cut off, which its Content-Length shows
+        if content.endswith(b"\n\n"):  # else it is cut off, and Content-Length shows that
             headers = _CONTENT_LENGTH.sub(b"Content-Length: %d" % len(content.rstrip(b"\n")), headers)
         records = ArchiveIterator(
             io.BytesIO(b"%b\n\n%b" % (headers, content)), parse_http=False, quirks_mode=True
@@ -113,7 +105,7 @@ def _clueweb09_records(path: Path, boundary: bytes) -> Iterator[Any]:
 
 
 def _between(path: Path, boundary: bytes) -> Iterator[bytes]:
-    """Yields what is from each boundary to the next one; of a record that is too large only the beginning."""
+    """Yields what is between boundaries. Oversized records are cut off."""
     lines: list[bytes] = []
     size = 0
     try:
@@ -132,10 +124,10 @@ def _between(path: Path, boundary: bytes) -> Iterator[bytes]:
 
 
 def _records(path: Path) -> Iterator[Any]:
-    """Yields all readable records; a warning says if the archive is truncated."""
+    """Yields all readable records, and warns if the archive is truncated."""
     count = 0
-    last_begin = 0  # the first byte of the last record
-    most_bytes = 0  # an upper bound of the decompressed length of all records, with their headers
+    last_begin = 0  # the last record's first byte
+    most_bytes = 0  # upper bound for the decompressed size of all records, including headers
     for record in _readable_records(path):
         count += 1
         last_begin = record.stream_pos
@@ -146,8 +138,8 @@ def _records(path: Path) -> Iterator[Any]:
 
 
 def _readable_records(path: Path) -> Iterator[Any]:
-    """Yields all records; after a broken one, it reads the archive again to find the next readable record."""
-    from fastwarc.warc import ArchiveIterator  # here, because only web archives need its 1 ms
+    """Yields all records. After a broken one, reads the archive again to find the next readable one."""
+    from fastwarc.warc import ArchiveIterator  # imported late: only web archives need its 1 ms
 
     count = 0
     with opened(path) as file:
@@ -158,11 +150,11 @@ def _readable_records(path: Path) -> Iterator[Any]:
         except OSError as error:
             warning = "%s is broken after %d records (%s); readable records are used"
             _log.warning(warning, one_line(str(path)), count, error)
-            # ``path.open`` instead of ``opened``, which shows another progress bar. In quirks_mode, because a
-            # broken archive may mix both ends of lines.
+            # Not ``opened``, which would show another progress bar. quirks_mode, because a broken
+            # archive may mix CRLF and LF.
             with path.open("rb") as same_file, suppress(OSError):  # nothing more is readable
                 lenient = ArchiveIterator(same_file, parse_http=False, strict_mode=False, quirks_mode=True)
-                yield from islice(lenient, count, None)  # without the records that were yielded before
+                yield from islice(lenient, count, None)  # skip the records yielded before
 
 
 def _warn_of_end(path: Path, count: int) -> None:
@@ -170,9 +162,9 @@ def _warn_of_end(path: Path, count: int) -> None:
 
 
 def _page(record: Any, path: Path, seen: set[str]) -> RawPage | Skipped | None:
-    """Returns the page in a record; None if the record is not a server's response.
+    """Returns the page in a record; None if the record is not a response.
 
-    A page whose id is missing, invalid or repeated is ``Skipped``, as is one that cannot be read.
+    A page is ``Skipped`` if it can't be read, or its id is missing, invalid or repeated.
     """
     headers = record.headers
     if headers.get("WARC-Type") != "response":
@@ -187,18 +179,15 @@ def _page(record: Any, path: Path, seen: set[str]) -> RawPage | Skipped | None:
 
 
 def _page_in_record(record: Any, id: str, url: str, *, is_bare: bool) -> RawPage | Skipped:
-    """Returns the page in a record, or the reason why it is skipped.
+    """Returns the page in a record, or why it is skipped.
 
     Args:
-        record: a record of fastwarc.
-        id: the id of the page.
-        url: its address; empty if it is unknown.
-        is_bare: whether the archive is of ClueWeb22, whose pages have no HTTP headers, and normally are in
+        is_bare: whether it comes from ClueWeb22, whose pages come without HTTP headers and are normally
             UTF-8, even if they declare another encoding.
     """
     try:
         if not is_bare:
-            # Also for archives with CRLF, because a server may end its lines by LF.
+            # quirks_mode even for CRLF archives: a server may end its lines with LF.
             record.parse_http(auto_decode="all", quirks_mode=True)
         content = record.reader.read(LARGEST_PAGE + 1)  # one byte too many, so that the parser skips the page
     except OSError:
@@ -206,7 +195,7 @@ def _page_in_record(record: Any, id: str, url: str, *, is_bare: bool) -> RawPage
     reason = _wrong_length(record, content)
     if reason:
         return Skipped(id, reason)
-    if is_bare and _STATUS.match(content):  # some pages have HTTP headers nevertheless
+    if is_bare and _STATUS.match(content):  # some pages come with HTTP headers after all
         return page_from_response(id, url, content)
     if is_bare:
         is_utf8 = content.decode(errors="ignore").encode() == content  # no byte was ignored
@@ -217,14 +206,14 @@ def _page_in_record(record: Any, id: str, url: str, *, is_bare: bool) -> RawPage
 
 
 def _wrong_length(record: Any, content: bytes) -> str:
-    """Returns what is wrong with the length of a record, or an empty string."""
-    # The length in the headers counts encoded bytes, so it cannot show whether decoded content is cut off.
+    """Returns what is wrong with a record's length, or an empty string."""
+    # The header's length counts encoded bytes, so it can't tell whether decoded content is cut off.
     is_encoded = record.is_http_parsed and any(name in record.http_headers for name in _HEADERS_OF_ENCODINGS)
     most_bytes_read = LARGEST_PAGE + 1
     is_cut_off = not is_encoded and len(content) < min(record.content_length, most_bytes_read)
     if record.content_length <= 0 or is_cut_off:
         return "cut off, or of a wrong length"
-    # A length that is too large makes the next record a part of this one.
+    # If the length is too large, the record swallows the next one.
     if b"\r\nWARC/1." in content:
         return "of a wrong length, with another page in it"
     return ""
@@ -234,18 +223,17 @@ def _is_truncated(path: Path, last_begin: int, most_bytes: int) -> bool:
     """Returns whether the end of an archive is missing.
 
     Args:
-        path: the archive.
-        last_begin: the first byte of the last record; within a gzip stream of many records only approximate.
-        most_bytes: an upper bound of the decompressed length of all records.
+        last_begin: the last record's first byte; only approximate in a gzip stream of many records.
+        most_bytes: upper bound for the decompressed size of all records.
     """
     with path.open("rb") as file:
         is_gzip = file.read(len(_GZIP)) == _GZIP
         file.seek(last_begin)
-        if is_gzip and file.read(len(_GZIP)) == _GZIP:  # the record has its own gzip stream
+        if is_gzip and file.read(len(_GZIP)) == _GZIP:  # the record is a gzip stream of its own
             file.seek(last_begin)
             try:
                 with gzip.open(file) as stream:
-                    while stream.read(1 << 20):  # to the end; an error shows that it is missing
+                    while stream.read(1 << 20):  # to the end; an error means that it is missing
                         pass
             except (EOFError, zlib.error, OSError):
                 return True
@@ -253,8 +241,8 @@ def _is_truncated(path: Path, last_begin: int, most_bytes: int) -> bool:
         file.seek(-4, os.SEEK_END)
         last_bytes = file.read()
     if is_gzip:
-        # In a complete stream, these four bytes are its decompressed length. In a truncated one, they
-        # are arbitrary, and probably a much larger number. Reading the whole stream again would take long.
+        # The last four bytes of a complete stream are its decompressed size. In a truncated one they
+        # are arbitrary, and probably much larger. Decompressing everything again would take too long.
         return int.from_bytes(last_bytes, "little") > most_bytes
-    # A complete record is followed by two line ends.
+    # Two line ends follow a complete record.
     return not last_bytes.endswith((b"\r\n\r\n", b"\n\n"))

@@ -20,7 +20,6 @@ def read_rows(
 
     Args:
         read_line: returns the next line with its line end, and b"" at the end.
-        path: file, for errors.
         remedy: what to do about broken rows.
         first_line: number of the first line.
 

@@ -128,9 +128,7 @@ def check_new_id(value: str, noun: str, seen: set[str], path: Path | str, line: 
     """Checks that an id fits a run file and is new, adds it to ``seen``, and returns it.
 
     Args:
-        value: the id.
         noun: what it identifies, such as ``topic``.
-        seen: earlier ids.
         path, line: file and line, for errors.
 
     Raises:

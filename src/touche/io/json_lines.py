@@ -26,11 +26,6 @@ def records_of_lines(
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yields number and object of each line that is not blank.
 
-    Args:
-        lines: lines with line ends.
-        path: file, for errors.
-        first_line: number of the first line.
-
     Raises:
         InputError: if a line is not UTF-8, or not a JSON object.
     """
@@ -51,11 +46,6 @@ def records_of_lines(
 
 def text_field(fields: dict[str, Any], name: str, path: Path, line: int) -> str:
     """Returns the string in a record's field. Whole numbers, which some ids are, become strings.
-
-    Args:
-        fields: the record.
-        name: the field's name.
-        path, line: file and line, for errors.
 
     Raises:
         InputError: if the field is missing or of another type. Integers above 64 bits are rejected, because

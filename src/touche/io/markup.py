@@ -26,8 +26,6 @@ def markdown_table(header: Row, rows: Sequence[Row], numeric: Sequence[bool], no
     """Returns a table in Markdown.
 
     Args:
-        header: column names.
-        rows: the cells of each row.
         numeric: for each column, whether it is aligned right.
         notes: plain texts below the table; empty ones are skipped.
     """

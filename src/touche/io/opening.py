@@ -92,8 +92,8 @@ class Limits(NamedTuple):
         longest_line: bytes per line.
         most_times: how many times its compressed size a file may unpack to.
         always_unpacked: bytes that are allowed on top.
-        most_lines: lines that any file may have; None for no limit.
-        least_bytes: a larger file may have one line per this many bytes of its size on disk.
+        most_lines: lines that any file may contain; None for no limit.
+        least_bytes: a larger file may contain one line for every so many bytes on disk.
     """
 
     longest_line: int
@@ -262,12 +262,11 @@ def open_binary(
 
     Args:
         path: the file, or the name that errors use for ``content``.
-        limits: what the file may contain.
         content: the bytes, if they are not in a file.
 
     Raises:
-        InputError: if the file can't be opened, is truncated or broken, unpacks to too much, or is an archive
-            or another format that we don't read.
+        InputError: if the file can't be read, is broken, exceeds the limits, or is an archive or in another
+            format that we don't read.
     """
     check_path(path)
     try:
@@ -297,20 +296,12 @@ def _value_at_magic(values: dict[bytes, _T], beginning: bytes) -> _T | None:
 
 
 def decoded_lines(path: Path, limits: Limits = OF_DOCUMENTS, content: bytes | None = None) -> Iterator[str]:
-    """Yields each line with its line end, without a byte order mark. Arguments as in ``open_binary``.
-
-    Raises:
-        InputError: if the file can't be read, is not UTF-8, or exceeds the limits.
-    """
+    """Yields each line with its line end, without a byte order mark; errors as in ``open_binary``."""
     return decoded(bytes_of_lines(path, limits, content), path)
 
 
 def decoded(lines: Iterable[bytes], path: Path, first_line: int = 1) -> Iterator[str]:
-    """Decodes lines, dropping a byte order mark in line 1.
-
-    Raises:
-        InputError: if a line is not UTF-8.
-    """
+    """Decodes lines, dropping a byte order mark in line 1. Raises InputError if a line is not UTF-8."""
     for number, line in enumerate(lines, first_line):
         try:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8")
@@ -323,11 +314,7 @@ def decoded(lines: Iterable[bytes], path: Path, first_line: int = 1) -> Iterator
 
 
 def check_utf8(lines: Iterable[bytes], path: Path, first_line: int = 1) -> None:
-    """Checks that the lines are UTF-8.
-
-    Raises:
-        InputError: if a line is not.
-    """
+    """Raises InputError if a line is not UTF-8."""
     for _ in decoded(lines, path, first_line):
         pass
 
@@ -335,11 +322,7 @@ def check_utf8(lines: Iterable[bytes], path: Path, first_line: int = 1) -> None:
 def bytes_of_lines(
     path: Path, limits: Limits = OF_DOCUMENTS, content: bytes | None = None
 ) -> Iterator[bytes]:
-    """Yields each line as bytes, with its line end. Arguments as in ``open_binary``.
-
-    Raises:
-        InputError: if the file can't be read, or exceeds the limits.
-    """
+    """Yields each line as bytes, with its line end. Arguments and errors as in ``open_binary``."""
     remedy = "check that this is the right file"
     longest = limits.longest_line
     with open_binary(path, limits, content) as file:
@@ -360,11 +343,7 @@ def bytes_of_lines(
 def read_lines(
     path: Path, limits: Limits = OF_DOCUMENTS, content: bytes | None = None
 ) -> Iterator[tuple[int, str]]:
-    """Yields number (from 1) and text of each line that is not blank. Arguments as in ``open_binary``.
-
-    Raises:
-        InputError: if the file can't be read or a line is not UTF-8.
-    """
+    """Yields number (from 1) and text of each line that is not blank; errors as in ``open_binary``."""
     for number, line in enumerate(decoded_lines(path, limits, content), 1):
         if line.strip():
             yield number, line.rstrip("\r\n")

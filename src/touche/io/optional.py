@@ -29,9 +29,6 @@ def imported(module: str, extra: str) -> Any:
         module: the module's name.
         extra: the extra of ``touche-baselines`` that installs it, such as ``apis``.
 
-    Returns:
-        The module.
-
     Raises:
         NotInstalledError: if it is not installed; the message shows the command that installs the extra.
 

@@ -76,7 +76,6 @@ def make_record(root: Path, files: Iterable[str]) -> dict[str, Any]:
     """Returns the record that goes into an sdist.
 
     Args:
-        root: the clone.
         files: paths relative to it.
     """
     digests = {name: _sha256(root / name) for name in sorted(files)}
@@ -93,12 +92,9 @@ def _sdist_record(folder: Path) -> dict[str, Any]:
 
 
 def _is_unchanged(record: dict[str, Any], root: Path, folder: Path) -> bool:
-    """Returns whether the sdist's files are as recorded, and the folder contains no others.
+    """Returns whether the sdist's files are as recorded, and ``folder`` contains no others.
 
-    Args:
-        record: the sdist's record.
-        root: the folder with the record.
-        folder: a folder in ``root``, or ``root`` itself, where other files are allowed.
+    If the folder is the sdist's root, other files are allowed.
     """
     digests: dict[str, str] = record["files"]
     for name, digest in digests.items():

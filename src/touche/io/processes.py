@@ -37,9 +37,7 @@ class Pool(ProcessPoolExecutor):
         """Prepares the processes; each starts when it is needed.
 
         Args:
-            processes: the number of processes.
             begin: called first in each process, with ``args``.
-            args: its arguments.
         """
         context = get_context("spawn")
         # Pickled here, because a process must create the baselines' packages before it can unpickle
@@ -92,9 +90,7 @@ def in_order(
     """Submits items and yields each with its future, in order, with a limited number pending.
 
     Args:
-        items: the items to submit.
         hand_out: submits one item.
-        processes: the number of processes.
     """
     pending: deque[tuple[_T, Future[_R]]] = deque()
     for item in items:

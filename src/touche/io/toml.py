@@ -78,11 +78,7 @@ def _problems(value: Any, key: str) -> Iterator[str]:
 
 
 def read_record(path: Path, kind: type[Table]) -> Table:
-    """Reads a TOML file as a record.
-
-    Args:
-        path: the file.
-        kind: the record's type. Errors that it raises read ``problem; remedy``.
+    """Reads a TOML file as a record. Errors that the record's type raises must read ``problem; remedy``.
 
     Raises:
         InputError: if the file can't be read, or a key is missing or unknown, or its value is of another type
@@ -117,10 +113,7 @@ def _located(tables: Any, steps: list[str], kind: Any, message: str) -> tuple[li
     """Returns the path (keys and indices) of a wrong value, and the value.
 
     Args:
-        tables: the content of the file.
         steps: the path in msgspec's message, where ``...`` stands for a key that the record doesn't name.
-        kind: the record's type.
-        message: msgspec's message.
     """
     keys = list[str | int]()
     tables = deepcopy(tables)  # because entries are removed from it
@@ -140,7 +133,7 @@ def _isolate_wrong_entry(table: dict[str, Any], tables: Any, kind: Any, message:
     """Returns the key of the table's entry that causes the error, which msgspec doesn't name.
 
     Tries one entry at a time until the message is the same. The others stay removed, since they may have the
-    same error. ``table`` is part of ``tables``; the other arguments are as in ``_located``.
+    same error.
     """
     for key, entry in list(table.items()):
         table.clear()
@@ -156,13 +149,7 @@ def _isolate_wrong_entry(table: dict[str, Any], tables: Any, kind: Any, message:
 def _known_words(
     part: dict[str, Any], keys: Sequence[str | int], definitions: dict[str, Any]
 ) -> Iterator[str]:
-    """Yields the keys and words that a JSON schema allows at a place.
-
-    Args:
-        part: the schema, or a part of it.
-        keys: the path from this part to the place.
-        definitions: the schema's named parts.
-    """
+    """Yields the keys and words that a JSON schema allows where ``keys`` lead."""
     if "$ref" in part:
         part = definitions[part["$ref"].rpartition("/")[2]]
     for option in part.get("anyOf", ()):

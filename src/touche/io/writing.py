@@ -68,12 +68,9 @@ def check_writable(folder: Path) -> None:
 def check_outputs(outputs: Iterable[Path], inputs: Sequence[Path] = ()) -> None:
     """Checks that files can be written, before computing their content, and creates their folders.
 
-    Args:
-        outputs: the files.
-        inputs: files and folders that must not be overwritten.
-
     Raises:
-        InputError: as in ``whole``, or if an output is an input, or two outputs are the same file.
+        InputError: as in ``whole``, or if an output is an input (or in one), or two outputs are the same
+            file.
     """
     targets = set[Path]()
     for path in outputs:
@@ -147,12 +144,7 @@ def whole(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _target(path: Path) -> Path:
-    """Follows symbolic links.
-
-    Raises:
-        InputError: if the path leads to a device or a pipe.
-        OSError: if it leads to a directory, a circular link, or a link that the kernel refuses to follow.
-    """
+    """Follows symbolic links. Raises InputError for devices, and OSError for folders and circular links."""
     check_path(path)
     with suppress(FileNotFoundError):
         mode = path.stat().st_mode

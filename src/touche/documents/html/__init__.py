@@ -1,1 +1,1 @@
-"""Fields of web pages from their HTML."""
+"""Parses web pages into fields."""

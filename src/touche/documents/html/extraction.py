@@ -1,7 +1,7 @@
-"""Makes the fields that ChatNoir searches (Bevendorff et al. 2018) from the HTML of a page.
+"""Parses HTML into the fields that ChatNoir searches (Bevendorff et al. 2018).
 
-The libraries are those of ChatNoir's authors. The rules are the public ones of its present indexer, and of
-its indexer of 2020 and 2021.
+We use the same libraries as ChatNoir's authors. The rules are public: those of its present indexer, and those
+of its 2020 and 2021 indexer.
 """
 
 from collections import Counter
@@ -18,23 +18,23 @@ from resiliparse.parse.lang import detect_fast
 from touche.documents.html.main_content import main_content, shortened
 from touche.documents.pages import LARGEST_PAGE, Page, PageError, RawPage, host_and_path
 
-# The longest fields, in characters.
+# Longest fields, in characters.
 _LONGEST_TITLE = 90
 _LONGEST_DESCRIPTION = 400
 _LONGEST_KEYWORDS_IN_2020 = 400
-_LONGEST_META = 8192  # the content of any element ``meta``
+_LONGEST_META = 8192  # any meta element's content
 _LONGEST_HEADINGS = 16384  # all headings together
 _HEADING_TAGS = ("h1", "h2", "h3")
 _MANY_HEADINGS = 2_000  # with more, visiting every node is faster
 _MOST_LEVELS = 300  # finding the main content takes quadratic time, and browsers stop at 512
 _TOO_DEEP = " > ".join(["*"] * (_MOST_LEVELS + 1))  # selects elements below that level
 _MOST_UNREADABLE = 0.1  # share of characters
-# Types detected from the first bytes. octet-stream is not among them, because many texts get it.
+# Detected from the first bytes. Not octet-stream, because many texts are detected as that.
 _BINARY = ("image/", "audio/", "video/", "font/", "application/pdf", "application/zip", "application/gzip")
 
 
 def parse(raw: RawPage) -> Page:
-    """Parses a page by the rules of ChatNoir's present indexer.
+    """Parses a page as ChatNoir's present indexer does.
 
     Raises:
         PageError: if the page is not text, or is too large, too deeply nested or empty.
@@ -46,20 +46,17 @@ def parse(raw: RawPage) -> Page:
         title=_title(tree)[:_LONGEST_TITLE],
         headings="\n".join(headings)[:_LONGEST_HEADINGS],
         body=extract_plain_text(tree, main_content=True, preserve_formatting=False),
-        # The letter i means: in upper or lower case.
+        # i ignores case.
         meta_description=_meta(tree, '[name="description" i]')[:_LONGEST_DESCRIPTION],
         meta_keywords=_meta(tree, '[name="keywords" i]'),
     )
 
 
 def parse_as_in_2020(raw: RawPage) -> Page:
-    """Parses a page by the rules of ChatNoir's indexer of 2020 and 2021.
+    """Parses a page as ChatNoir's 2020 and 2021 indexer did.
 
     Args:
         raw: the page as a server sent it; ``Documents.parsed_by`` passes each page of a collection.
-
-    Returns:
-        The page in fields.
 
     Raises:
         PageError: if the page is not text, or is too large, too deeply nested or empty.
@@ -72,7 +69,7 @@ def parse_as_in_2020(raw: RawPage) -> Page:
     """
     tree, page = _tree_and_shared_fields(raw)
     rendered = extract_plain_text(tree, preserve_formatting=True, list_bullets=False, alt_texts=False)
-    # All h1, then all h2 and so on, without separators, as that indexer had them.
+    # As in that indexer: all h1, then all h2 and so on, without separators.
     headings = "".join(_heading_texts(sorted(_heading_nodes(tree), key=lambda node: node.tag)))
     title = _normalised(tree.title or "") or _normalised(rendered)  # else all text, shortened below
     return replace(
@@ -80,26 +77,26 @@ def parse_as_in_2020(raw: RawPage) -> Page:
         title=shortened(title, _LONGEST_TITLE),
         headings=headings[:_LONGEST_HEADINGS],
         body=main_content(rendered),
-        # That indexer distinguished upper and lower case in names.
+        # Names were case-sensitive.
         meta_description=shortened(_meta(tree, '[name="description"][content]'), _LONGEST_DESCRIPTION),
         meta_keywords=shortened(_meta(tree, '[name="keywords"][content]'), _LONGEST_KEYWORDS_IN_2020),
     )
 
 
 def _tree_and_shared_fields(raw: RawPage) -> tuple[HTMLTree, Page]:
-    """Returns a page as a tree, and the fields that both indexers share."""
+    """Returns the page's tree, and the fields that both indexers compute alike."""
     tree = _tree(raw)
     full_body = extract_plain_text(tree, preserve_formatting=False)
     if not full_body or _count_unreadable(full_body) > _MOST_UNREADABLE * len(full_body):
         raise PageError("without readable text")
     host, path = host_and_path(raw.url)
     language, _ = detect_fast(full_body)
-    full_body = full_body.replace("\ufffd", "")  # the replacement of bytes that cannot be decoded
+    full_body = full_body.replace("\ufffd", "")  # stands for bytes that can't be decoded
     return tree, Page(raw.id, full_body=full_body, host=host, path=path, language=language)
 
 
 def _tree(raw: RawPage) -> HTMLTree:
-    """Parses a page; raises PageError if it has no text, or is too large or too deeply nested."""
+    """Parses a page, or raises PageError if it is not text, too large or too deeply nested."""
     if len(raw.content) > LARGEST_PAGE:
         raise PageError("larger than 1 MiB")
     if detect_mime(raw.content).startswith(_BINARY):
@@ -113,33 +110,33 @@ def _tree(raw: RawPage) -> HTMLTree:
 
 
 def _decode(raw: RawPage) -> str:
-    """Decodes a page by the server's encoding; if that is missing or unknown, by the detected encoding."""
+    """Decodes a page using the server's encoding, or a detected one if that is missing or unknown."""
     if raw.charset:
-        with suppress(LookupError, ValueError):  # the server's encoding is unknown
+        with suppress(LookupError, ValueError):  # an unknown encoding
             return bytes_to_str(raw.content, raw.charset)
     return bytes_to_str(raw.content, detect_encoding(raw.content) or "utf-8")
 
 
 def _count_unreadable(text: str) -> int:
-    """Returns the number of characters that are not printable, or U+FFFD, which is for broken bytes."""
-    characters = "".join(text.split())  # without white space, which Python calls not printable
+    """Counts characters that are unprintable, or U+FFFD, which stands for broken bytes."""
+    characters = "".join(text.split())  # without whitespace, which Python calls unprintable
     if characters.isprintable() and "\ufffd" not in characters:  # true for nearly all texts
         return 0
-    counts = Counter(characters)  # each distinct character is tested once
+    counts = Counter(characters)  # test each distinct character once
     return counts["\ufffd"] + sum(count for char, count in counts.items() if not char.isprintable())
 
 
 def _title(tree: HTMLTree) -> str:
-    """Returns the title; if it is empty, that of the first h1, else of the first h2, else of ``.title``."""
-    assert tree.document is not None  # as ``_tree`` has checked
+    """Returns the title, or else the first non-empty text among the first h1, h2 and ``.title``."""
+    assert tree.document is not None  # checked by ``_tree``
     nodes = map(tree.document.query_selector, ("h1", "h2", ".title"))
     texts = (_normalised(node.text or "") for node in nodes if node is not None)
     return _normalised(tree.title or "") or next(filter(None, texts), "")
 
 
 def _outermost(nodes: Iterable[Any]) -> Iterator[Any]:
-    """Yields the headings that are not within another heading; all are in the order of the page."""
-    outermost = None  # the last yielded one
+    """Yields headings in page order, except those inside another heading."""
+    outermost = None  # the last one yielded
     for node in nodes:
         if outermost is None or not outermost.contains(node):
             outermost = node
@@ -147,11 +144,7 @@ def _outermost(nodes: Iterable[Any]) -> Iterator[Any]:
 
 
 def _heading_texts(nodes: Iterable[Any]) -> Iterator[str]:
-    """Yields the texts of headings until they reach the allowed length.
-
-    Further headings are not read, because those of ``parse_as_in_2020`` can be nested: a hundred of them may
-    contain the same long text.
-    """
+    """Yields headings' texts up to the allowed length: nested headings can repeat a text many times."""
     total_length = 0
     for node in nodes:
         if total_length >= _LONGEST_HEADINGS:
@@ -162,8 +155,8 @@ def _heading_texts(nodes: Iterable[Any]) -> Iterator[str]:
 
 
 def _heading_nodes(tree: HTMLTree) -> Sequence[Any]:
-    """Returns the headings of levels 1 to 3 in the order of the page."""
-    assert tree.document is not None  # as ``_tree`` has checked
+    """Returns the headings of levels 1 to 3 in page order."""
+    assert tree.document is not None  # checked by ``_tree``
     nodes = tree.document.query_selector_all(", ".join(_HEADING_TAGS))
     if len(nodes) > _MANY_HEADINGS:
         return [node for node in tree.document if node.tag in _HEADING_TAGS]
@@ -171,8 +164,8 @@ def _heading_nodes(tree: HTMLTree) -> Sequence[Any]:
 
 
 def _meta(tree: HTMLTree, attributes: str) -> str:
-    """Returns the content of the first element ``meta`` that matches the attributes of a CSS selector."""
-    assert tree.document is not None  # as ``_tree`` has checked
+    """Returns the content of the first ``meta`` element that matches a CSS attribute selector."""
+    assert tree.document is not None  # checked by ``_tree``
     node = tree.document.query_selector(f"meta{attributes}")
     if node is None:
         return ""
@@ -180,5 +173,5 @@ def _meta(tree: HTMLTree, attributes: str) -> str:
 
 
 def _normalised(text: str) -> str:
-    """Returns a text with single blanks as white space, and none around it."""
+    """Collapses whitespace."""
     return " ".join(text.split())

@@ -1,7 +1,8 @@
-"""Finds the main content of a page and shortens texts, as ChatNoir's indexer of 2020 and 2021.
+"""Finds a page's main content and shortens texts, as ChatNoir's 2020 and 2021 indexer did.
 
-The rules are from its public source: chatnoir2-indexer, and the extractor of Kiesel et al. 2017 in it. The
-page is rendered as lines. Lines too short for a paragraph are removed, and so are sentences without prose.
+The rules come from its public source: chatnoir2-indexer, and the extractor by Kiesel et al. 2017 that it
+contains. The page is rendered as lines. Lines that are too short for a paragraph are dropped, and so are
+sentences that aren't prose.
 """
 
 import re
@@ -9,14 +10,14 @@ from itertools import pairwise
 
 _SHORTEST_PARAGRAPH = 50  # characters
 _LEAST_WORDS = 0.5  # share of words among a sentence's words and signs
-_LEAST_LENGTH = 0.6  # a text is cut between words if this share of the allowed length remains
+_LEAST_LENGTH = 0.6  # cut between words if at least this share of the allowed length remains
 
 # Ends of sentences, similar to UAX 29: after a full stop, a lower-case letter continues the sentence.
 _SENTENCE_END = re.compile(r"[!?…][\"'”’)\]]* |\.[\"'”’)\]]* (?![-,:;–—]|(?:[^\w.!?]|\d)*[a-z])")
 # Words and signs, also similar to UAX 29.
 _SEGMENT = re.compile(r"\w+(?:['’.:]\w+|,\d+)*|[^\w\s]")
 
-# The indexer's own list of English stop words is not public; this list of function words replaces it.
+# The indexer's own English stop words are not public; these function words replace them.
 _STOP_WORDS = frozenset(
     """a about above after again against all am among an and any are as at be because been before being below
     between both but by can cannot could did do does doing down during each either else ever every few
@@ -30,10 +31,10 @@ _STOP_WORDS = frozenset(
 
 
 def main_content(rendered: str) -> str:
-    """Returns the sentences of the main content, joined by blanks.
+    """Returns the main content's sentences, joined by blanks.
 
     Args:
-        rendered: the text of a page, with each block and each row of a table on one line.
+        rendered: the page's text, with one line per block and table row.
     """
     paragraphs = (" ".join(line.split()) for line in rendered.split("\n"))
     return " ".join(
@@ -46,27 +47,26 @@ def main_content(rendered: str) -> str:
 
 
 def shortened(text: str, length: int) -> str:
-    """Shortens a text to a length in characters.
+    """Shortens a text to ``length`` characters.
 
-    It cuts between words, or within a word if less than 60% of the length would remain.
+    Cuts between words, or within a word if less than 60% would remain.
     """
     if len(text) <= length:
         return text.strip()
-    end_of_word = text.rfind(" ", 0, length + 1)  # a blank may follow the allowed characters
+    end_of_word = text.rfind(" ", 0, length + 1)  # the blank may be just after the allowed characters
     if end_of_word >= int(_LEAST_LENGTH * length):
         return text[:end_of_word].strip()
     return text[:length].strip()
 
 
 def _sentences(paragraph: str) -> list[str]:
-    """Splits a paragraph into sentences."""
-    # A match includes the blank behind a sentence, so that the end of the paragraph is no match.
+    # A match includes the blank after a sentence, so it never reaches the paragraph's end.
     bounds = [0, *(match.end() for match in _SENTENCE_END.finditer(paragraph)), len(paragraph)]
     return [paragraph[begin:end].strip() for begin, end in pairwise(bounds)]
 
 
 def _is_prose(sentence: str) -> bool:
-    """Returns whether at least half of the words and signs are words of letters, and one is a stop word."""
+    """Requires a stop word, and that at least half of the words and signs are words of letters."""
     segments = _SEGMENT.findall(sentence)
     words = [segment for segment in segments if segment.isalpha()]
     has_stop_word = not _STOP_WORDS.isdisjoint(map(str.lower, segments))

@@ -1,4 +1,4 @@
-"""Parses web pages with several processes."""
+"""Parses web pages using several processes."""
 
 import signal
 from collections.abc import Iterator, Sequence
@@ -11,15 +11,14 @@ from touche.documents.pages import PageError, Parser, RawPage, Skipped
 from touche.errors import InputError
 from touche.io.processes import Pool, in_order
 
-_BATCH_SIZE = 32  # pages that a process receives at a time
-_SECONDS_PER_PAGE = 5.0  # of processor time; most pages need 5 ms
-# A timer cannot interrupt the library that parses HTML before it returns. If it does not return at all, the
-# system ends the process.
+_BATCH_SIZE = 32  # pages per task
+_SECONDS_PER_PAGE = 5.0  # processor time; most pages need 5 ms
+# A timer can't interrupt the HTML library. If that doesn't return, the system ends the process.
 _SECONDS_IN_LIBRARY = 60.0
 
 
 def parsed_in_processes(documents: Iterator[Any], parser: Parser, processes: int) -> Iterator[Any]:
-    """Yields documents in order, with their raw pages parsed.
+    """Yields documents in order, with raw pages parsed.
 
     Raises:
         InputError: if a page crashes its process; the message names the file.
@@ -30,7 +29,7 @@ def parsed_in_processes(documents: Iterator[Any], parser: Parser, processes: int
         def submit(batch: Sequence[Any]) -> Future[list[Any]]:
             try:
                 return pool.submit(_parse_all, batch, parser)
-            except BrokenProcessPool as error:  # an earlier batch has crashed, whose future raises first
+            except BrokenProcessPool as error:  # an earlier batch crashed, and its future raises first
                 future = Future[list[Any]]()
                 future.set_exception(error)
                 return future
@@ -44,7 +43,7 @@ def parsed_in_processes(documents: Iterator[Any], parser: Parser, processes: int
 
 
 def _crash(batch: Sequence[Any], processes: int) -> InputError:
-    """Returns the error that a process has crashed, which loses its batch and all others that are pending."""
+    """A crash loses the process's batch and all pending ones, so the error can only narrow it down."""
     page = next((document for document in batch if isinstance(document, RawPage)), batch[0])
     later_pages = (2 * processes + 1) * _BATCH_SIZE - 1  # in the batches that ``in_order`` has submitted
     return InputError(
@@ -55,22 +54,20 @@ def _crash(batch: Sequence[Any], processes: int) -> InputError:
 
 
 def _begin_process() -> None:
-    """Lets the timer of ``_parse_one`` raise TimeoutError, instead of ending the process."""
+    """Makes the timer in ``_parse_one`` raise TimeoutError, instead of ending the process."""
     signal.signal(signal.SIGVTALRM, _stop_parsing)
 
 
 def _stop_parsing(*_: object) -> None:
-    """Raises TimeoutError in the code that parses a page."""
     raise TimeoutError
 
 
 def _parse_all(documents: Sequence[Any], parser: Parser) -> list[Any]:
-    """Parses the raw pages among documents."""
     return [_parse_one(document, parser) for document in documents]
 
 
 def _parse_one(document: Any, parser: Parser) -> Any:
-    """Returns a raw page parsed, or skipped if that fails; other documents are unchanged."""
+    """Parses a raw page, or skips it if that fails. Other documents are returned unchanged."""
     if not isinstance(document, RawPage):
         return document
     try:
