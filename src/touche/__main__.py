@@ -1,4 +1,4 @@
-"""The ``touche`` command, also for ``python -m touche``; it handles signals before large imports."""
+"""The ``touche`` command, also for ``python -m touche``. It handles signals before large imports."""
 
 import os
 import signal
@@ -7,11 +7,11 @@ from typing import Any
 
 
 def main() -> None:
-    """Runs the command; before and after its work, a signal ends the process at once."""
+    """Runs the command. Before and after its work, a signal ends the process at once."""
     _end_at_signals()
-    # Otherwise child processes, such as those of multiprocessing, could import modules of the current folder.
+    # Otherwise child processes, e.g. multiprocessing's, could import modules from the working directory.
     os.environ["PYTHONSAFEPATH"] = "1"
-    from touche import cli  # here, because it takes 250 ms, and signals are handled before
+    from touche import cli  # imported late: takes 250 ms, and signals are handled by now
 
     try:
         cli.main()
@@ -21,7 +21,7 @@ def main() -> None:
 
 def _end_at_signals() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
-        if signal.getsignal(number) != signal.SIG_IGN:  # a background job continues to ignore it
+        if signal.getsignal(number) != signal.SIG_IGN:  # background jobs keep ignoring it
             signal.signal(number, _end)
 
 
@@ -29,7 +29,7 @@ def _end(number: int, frame: Any) -> None:
     """Ends the process directly, because imports and the interpreter's exit print or swallow exceptions."""
     with suppress(OSError):
         os.write(2, b"touche: interrupted\n" if number == signal.SIGINT else b"touche: terminated\n")
-    os._exit(128 + number)  # the exit status that shells use for a signal
+    os._exit(128 + number)  # as shells do
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""Errors and warnings whose message is one sentence.
+"""Errors and warnings with one-sentence messages.
 
-The command line prints the message on one line; after an error, its exit status is 2.
+The command line prints the message on one line; after an error, its exit code is 2.
 """
 
 import logging
@@ -15,29 +15,29 @@ from typing import Any
 
 
 class ToucheError(Exception):
-    """An error that users can correct; its message names the problem, then the remedy."""
+    """An error that users can fix. The message states the problem, then the remedy."""
 
     def __init__(self, message: str) -> None:
         super().__init__(one_line(message))
 
     def __reduce__(self) -> Any:
-        """Lets pickle restore an error without ``__init__``, which has other parameters in subclasses."""
+        """Lets pickle restore errors without calling ``__init__``, whose parameters differ in subclasses."""
         return Exception.__new__, (type(self), *self.args), vars(self)
 
 
 class ToucheWarning(UserWarning):
-    """A warning about data or results that are usable, but perhaps not as intended."""
+    """A warning about data or results that you can use, but that may not be what you wanted."""
 
 
 class InputError(ToucheError):
-    """A file or folder that cannot be used; the message reads ``FILE:LINE: problem; remedy``.
+    """A file or folder can't be used. The message reads ``FILE:LINE: problem; remedy``.
 
     ``:LINE`` is missing if the problem concerns the whole file.
 
     Attributes:
         problem: the problem, without the file.
         remedy: what to do about it.
-        line: the number of the line; None for the whole file.
+        line: the line number; None for the whole file.
     """
 
     def __init__(self, path: Path | str, problem: str, remedy: str, line: int | None = None) -> None:
@@ -49,28 +49,28 @@ class InputError(ToucheError):
 
 
 class ParameterError(ToucheError):
-    """A parameter outside of the range for which its formula is defined."""
+    """A parameter is outside the range for which its formula is defined."""
 
 
 class NotInstalledError(ToucheError):
-    """A package of an optional dependency that is not installed."""
+    """An optional dependency is not installed."""
 
 
 class MissingDataError(ToucheError):
-    """A data file that is in none of the searched folders."""
+    """A data file is in none of the folders that were searched."""
 
 
 def check_range(name: str, value: float, least: float, most: float) -> None:
-    """Checks that an option of a baseline is within its range.
+    """Checks that a baseline's option is within its range.
 
     Args:
-        name: the name of the option.
+        name: the option's name.
         value: its value.
         least: the smallest valid value.
         most: the largest valid value.
 
     Raises:
-        ParameterError: if the value is not a number, or outside of the range.
+        ParameterError: if the value is not a number, or out of range.
 
     Examples:
         >>> import touche
@@ -87,25 +87,15 @@ def check_range(name: str, value: float, least: float, most: float) -> None:
 
 
 def check_whole(name: str, value: int, least: int, most: int) -> None:
-    """Checks that a whole number, such as a number of documents, is within its range.
-
-    Args:
-        name: the name of the option.
-        value: its value.
-        least: the smallest valid value.
-        most: the largest valid value.
-
-    Raises:
-        ParameterError: if the value is not a whole number, or outside of the range.
-    """
+    """Like ``check_range``, but also rejects numbers that are not whole."""
     check_range(name, value, least, most)
     if not isinstance(value, Integral) or isinstance(value, bool):
         raise ParameterError(f"{name} = {value!r} is not a whole number; choose one from {least} to {most}")
 
 
 def one_line(text: str) -> str:
-    """Returns a text with its line breaks and control characters escaped; names of files may contain them."""
-    # The repr of a line break is \n between two quotes.
+    """Escapes line breaks and control characters, which file names may contain."""
+    # The repr of a line break is \n in quotes.
     return "".join(char if char.isprintable() else repr(char).strip("'") for char in text)
 
 
@@ -118,31 +108,31 @@ def check_choice(what: str, name: object, known: Iterable[str]) -> None:
     """Checks that a name is known.
 
     Args:
-        what: the kind of thing that has the name, such as ``method``.
-        name: the name; a value that is no text is unknown.
+        what: what has the name, such as ``method``.
+        name: the name; anything but a string is unknown.
         known: all names.
 
     Raises:
         ParameterError: if the name is unknown.
     """
     if not isinstance(name, str) or name not in known:
-        text = name if isinstance(name, str) else ""  # no known name is similar to an empty text
+        text = name if isinstance(name, str) else ""  # no known name is similar to an empty string
         raise ParameterError(f"there is no {what} {shorten(repr(name), 60)}; {choice(text, known)}")
 
 
 def choice(name: str, known: Iterable[str]) -> str:
-    """Returns a remedy for an unknown name: a known one that begins with it, else a similar one, else all."""
+    """Suggests, for an unknown name, a known name that starts with it, else a similar one, else all."""
     known = list(known)
     completions = [other for other in known if name and other.lower().startswith(name.lower())]
-    # In similar names, about seven of ten letters agree.
+    # 0.7: about seven of ten letters agree.
     suggestions = completions or get_close_matches(name, known, n=1, cutoff=0.7)
     return f"did you mean {suggestions[0]}?" if suggestions else f"choose among {', '.join(known)}."
 
 
 def warn(text: str) -> None:
-    """Issues a warning in the line that called the library; calls of ``logging`` are skipped as well."""
+    """Issues a warning at the line that called the library; frames in ``logging`` are skipped too."""
     frame = sys._getframe()
-    level = 1  # means the call of ``warnings.warn`` below; each skipped frame adds one
+    level = 1  # 1 is the call of ``warnings.warn`` below; each skipped frame adds one
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in ("touche", "logging"):
         frame = frame.f_back
         level += 1
@@ -150,7 +140,7 @@ def warn(text: str) -> None:
 
 
 class _AsWarnings(logging.Handler):
-    """Issues logged warnings as Python warnings; commands replace this handler."""
+    """Turns log messages into Python warnings. Commands replace this handler."""
 
     def emit(self, record: logging.LogRecord) -> None:
         warn(record.getMessage())

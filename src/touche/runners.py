@@ -1,4 +1,4 @@
-"""Runs a baseline: in this process, by the workers of a Spark cluster, or in a sandbox."""
+"""Runs a baseline: in this process, on Spark's workers, or in a sandbox."""
 
 import logging
 import time
@@ -26,7 +26,7 @@ from touche.trec.records_in_memory import AnyTopics, topics_in
 from touche.trec.runs import RUN_FILE
 from touche.trec.topics import Topic
 
-_MASTER = "local[*]"  # Spark's name for all processors of this machine
+_MASTER = "local[*]"  # all of this machine's processors
 _EMPTY = "-i or -o is empty; pass the input and the output directory"
 
 _log = logging.getLogger(__name__)
@@ -34,15 +34,15 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class WrittenRun(WrittenFile):
-    """A run in a file, which can be passed as its path.
+    """A run in a file. You can pass it wherever a path is accepted.
 
     Attributes:
-        baseline: the name of the baseline.
+        baseline: the baseline's name.
         path: the path of run.txt; ir-metadata.yml is in the same folder.
         seconds: wall time.
         runner: where the baseline ran.
-        without_hits: the topics without results; empty if a sandbox made the run.
-        warnings: sentences about the run, without the name of the baseline.
+        without_hits: the topics without results; empty if the baseline ran in a sandbox.
+        warnings: sentences about the run, without the baseline's name.
     """
 
     baseline: str
@@ -66,23 +66,24 @@ def run(
 
     Args:
         baseline: the name of a shipped baseline, the path of a folder with a baseline.py, or a function
-            decorated by ``baseline``.
-        dataset: the id of a dataset, such as ``spot-check/arguments``, or the path of an input directory.
-            A folder with the name of a dataset needs ``./`` before its name. With ``irds:`` before an id of
-            ir_datasets, that dataset is downloaded.
-        topics: the topics, instead of a dataset, in one of the forms of ``touche.AnyTopics``.
-        documents: the documents, instead of a dataset, in one of the forms of ``touche.AnyDocuments``. An
-            iterator is read once and stored in memory.
-        output: a folder that also gets run.txt and ir-metadata.yml, or None.
-        options: options of the baseline by name; other options have their defaults.
+            decorated with ``baseline``.
+        dataset: a dataset's id, such as ``spot-check/arguments``, or the path of an input directory. If a
+            folder is named like a dataset, write ``./`` before its name. ``irds:`` before an ir_datasets id
+            downloads that dataset.
+        topics: topics, instead of a dataset, in one of the forms of ``touche.AnyTopics``.
+        documents: documents, instead of a dataset, in one of the forms of ``touche.AnyDocuments``. An
+            iterator is read into memory.
+        output: a folder for run.txt and ir-metadata.yml, or None.
+        options: the baseline's options; those you don't pass keep their defaults.
 
     Returns:
-        The run. Its ``frame()`` has a row for each hit, with the columns of PyTerrier: qid and docno, texts;
-        rank, from 0; score; stance, if the run has stances. A topic without results is a Python warning.
+        The run. Its ``frame()`` has a row per hit with PyTerrier's columns: qid and docno (strings), rank
+        (from 0), score, and stance if the run contains stances. A topic without results causes a Python
+        warning.
 
     Raises:
-        ToucheError: if there is no such baseline, dataset or option, or the input is unusable. Also if
-            neither a dataset nor topics and documents are passed.
+        ToucheError: if there is no such baseline, dataset or option, if the input is unusable, or if you pass
+            neither a dataset nor topics and documents.
 
     Examples:
         >>> import touche
@@ -119,34 +120,34 @@ def write_run(
     master: str = _MASTER,
     log: Callable[[str], None] = _log.info,
 ) -> WrittenRun:
-    """Runs a baseline and writes run.txt and ir-metadata.yml, as ``touche run`` does.
+    """Runs a baseline and writes run.txt and ir-metadata.yml, like ``touche run``.
 
     Args:
         baseline, dataset: as for ``run``.
         output: the folder for both files.
-        options: options of the baseline by name; other options have their defaults. In a container, the
-            image checks them.
-        words: options as words of the command line, such as ``--k1 1.2``; only for a container.
+        options: the baseline's options; those you don't pass keep their defaults. For a container, the image
+            checks them.
+        words: options as on the command line, such as ``--k1 1.2``; only for a container.
         topics: topics instead of a dataset, as for ``run``; a file of topics if the dataset is an address,
             such as ``s3a://bucket/corpus``.
         documents: documents instead of a dataset, as for ``run``.
-        corpus: the id of a corpus of ir_datasets, for a folder that has only topics.
-        statistics: a file with the statistics of the whole collection, which contains the dataset; or the
-            name of statistics in the baseline's folder.
-        keep_statistics: a file that gets the statistics.
-        tag: the last column of run.txt; empty for the baseline's name and changed options.
-        team: the submitting team; empty for the one in ``TOUCHE_TEAM``, or none.
+        corpus: an ir_datasets corpus, for a folder that contains only topics.
+        statistics: a file with statistics of the whole collection that the dataset comes from, or the name of
+            statistics in the baseline's folder.
+        keep_statistics: a file to write the statistics to.
+        tag: the last column of run.txt; by default the baseline's name and changed options.
+        team: the submitting team; by default the one in ``TOUCHE_TEAM``, or none.
         runner: ``local`` (this process), ``docker``, ``podman``, ``tira`` or ``spark``.
-        limits: the limits of a sandbox.
+        limits: limits for a sandbox.
         master: Spark's address.
         log: receives lines about the input and the runner.
 
     Returns:
-        The path of the run, its time in seconds, and its warnings, which are also Python warnings.
+        The run's path, its time in seconds, and its warnings, which are Python warnings too.
 
     Raises:
         ToucheError: if there is no such baseline, dataset, option or runner, arguments exclude each other,
-            the input is unusable, or the output cannot be written.
+            the input is unusable, or the output can't be written.
 
     Examples:
         >>> import tempfile, touche
@@ -197,12 +198,8 @@ def write_run(
 def _name_of_input(
     dataset: str | PathLike[str] | None, topics: AnyTopics, documents: AnyDocuments, runner: str = HERE
 ) -> str | None:
-    """Returns the path, id or address of the input; None if topics and documents are passed instead.
-
-    Raises:
-        ToucheError: if the arguments exclude each other, or one is missing.
-    """
-    # Topics with a dataset are for an address, whose folder may lack topics.
+    """Returns the input's path, id or address; None if topics and documents are passed instead."""
+    # Topics with a dataset are for addresses, whose folder may not contain any.
     if documents is not None or (topics is not None and dataset is None):
         if topics is None or documents is None or dataset is not None or runner != HERE:
             problem = "topics and documents replace the dataset, and only of a local run"
@@ -217,20 +214,20 @@ def _name_of_input(
 
 
 def _name_as_passed(baseline: str | PathLike[str] | Baseline) -> str:
-    """Returns the name or path of a baseline as the caller wrote it; empty for a function."""
+    """Returns a baseline's name or path as the caller wrote it; empty for a function."""
     return baseline.typed if isinstance(baseline, Baseline) else name_or_path("baseline", baseline)
 
 
 @contextmanager
 def _advising_image(baseline: str | PathLike[str] | Baseline) -> Iterator[None]:
-    """Adds to the error of a missing package that the baseline's image has it."""
+    """If a package is missing, adds to the error that the baseline's image contains it."""
     try:
         yield
     except NotInstalledError as error:
         name = _name_as_passed(baseline)
         if not name:  # a function has no image
             raise
-        from touche.containers.image_builds import image_advice  # here, because only errors need its 5 ms
+        from touche.containers.image_builds import image_advice  # imported late: only errors need its 5 ms
 
         raise NotInstalledError(f"{error}{image_advice(name)}") from error
 
@@ -245,14 +242,14 @@ def _opened(
     runner: str = HERE,
     master: str = _MASTER,
 ) -> Iterator[Input]:
-    """Opens an input directory, a dataset or an address, or topics and documents without a name."""
+    """Opens the input named ``name``, or topics and documents if that is None."""
     if name is None:
         all_topics = topics_in(topics)
         collection = documents_in(documents)
         description = f"{counted(len(all_topics), 'topic')} and documents in memory"
         yield Input(all_topics, collection, description, files=collection.paths)
     elif runner == SPARK:
-        from touche import cluster  # here, because it takes 13 ms
+        from touche import cluster  # imported late: takes 13 ms
 
         with cluster.opened(baseline, name, corpus, topics, master) as source:
             yield source
@@ -265,7 +262,7 @@ def _opened(
 def _run(
     runs: Runs, options: dict[str, Any], tag: str, output: Path | None, log: Callable[[str], None]
 ) -> tuple[Run, list[Topic], list[str]]:
-    """Returns a run, the topics without results, and warnings about the run, which are also emitted."""
+    """Returns a run, the topics without results, and warnings, which it also emits."""
     ranker = runs.ranker
     log(f"{ranker.name}: {runs.source.description}")
     if runs.about_statistics:
@@ -291,8 +288,8 @@ def _write_in_sandbox(
     limits: Limits,
     log: Callable[[str], None],
 ) -> WrittenRun:
-    """Runs the image of a baseline, whose own parser checks the options, so that no code of it runs here."""
-    from touche.containers.container_runs import RUNNERS, Job  # here, because it takes 18 ms
+    """Runs a baseline's image, which checks the options, so that none of its code runs here."""
+    from touche.containers.container_runs import RUNNERS, Job  # imported late: takes 18 ms
 
     name = _name_as_passed(baseline)
     if isinstance(baseline, Baseline) and not name:

@@ -21,13 +21,13 @@ from touche.trec.topics import Topic, read_topics
 
 
 class DimensionError(ToucheError, KeyError):
-    """A dimension that a task does not have."""
+    """The task doesn't have this dimension."""
 
-    __str__ = Exception.__str__  # KeyError quotes its message
+    __str__ = Exception.__str__  # KeyError would quote the message
 
 
 class _QrelsByDimension(Mapping[str, Qrels]):
-    """The qrels of a task, read when they are used."""
+    """A task's qrels, read when you use them."""
 
     def __init__(self, task: Task) -> None:
         self._task = task
@@ -44,7 +44,7 @@ class _QrelsByDimension(Mapping[str, Qrels]):
     def __len__(self) -> int:
         return len(self._task.qrels)
 
-    # That of Mapping would read the qrels.
+    # Mapping's own method would read the qrels.
     def __contains__(self, dimension: object) -> bool:
         return dimension in self._task.qrels
 
@@ -54,16 +54,16 @@ class PublishedResult(Published):
     """A published result, with its rank and the command that reruns it.
 
     Attributes:
-        rank: the rank in its dimension and measure, from 1; equal printed values share a rank.
-        is_shortlisted: whether it is the best run of its team, or one of the organizers.
-        rerun: the command that reruns it; empty if touche has none.
-        tolerance: the accepted difference of the rerun; None without a rerun.
-        rank_low, rank_high: the 95% interval of the rank, by bootstrap over topics, among the runs with a
-            value for each topic; None without such values.
-        group: the number of the run's group, from 1. The paired t-test, with Holm's correction for all pairs
-            of the table, does not separate the runs of a group from its first run. None without values of
-            topics.
-        rank_note: why the run has no interval and no group; empty if it has some.
+        rank: the rank for its dimension and measure, from 1; equal printed values share a rank.
+        is_shortlisted: whether it is its team's best run, or an organizers' run.
+        rerun: the command that reruns it; empty if touche can't.
+        tolerance: how far a rerun may be off; None if there is no rerun.
+        rank_low, rank_high: the rank's 95% interval, by bootstrapping topics, among the runs with per-topic
+            values; None if there are no such values.
+        group: the run's group, from 1. A group consists of runs that the paired t-test, Holm-corrected for
+            all pairs in the table, does not separate from the group's first run. None if there are no
+            per-topic values.
+        rank_note: why the run has no interval and no group; empty if it has them.
     """
 
     rank: int = 0
@@ -78,13 +78,13 @@ class PublishedResult(Published):
 
 @dataclass(frozen=True, repr=False)
 class PublishedResults(Table[PublishedResult]):
-    """Published results, task by task; in each task the best of each dimension first, and stances last."""
+    """Published results, task by task. For each task, the best of each dimension come first, stances last."""
 
     @cached_property
     def by_kind(self) -> "dict[tuple[str, str, int | None], PublishedResults]":
-        """The results by dimension, measure and number of topics, which is None for all topics; stances last.
+        """Results by dimension, measure and number of topics (None for all topics); stances last.
 
-        Results of the same kind may be of several tasks; their ranks are those within a task.
+        A kind can include several tasks; ranks are always within a task.
         """
         stances_last = sorted(self, key=lambda row: row.dimension == STANCE)
         rows_by_kind = group_by(stances_last, lambda row: row.kind)
@@ -92,17 +92,17 @@ class PublishedResults(Table[PublishedResult]):
 
     @cached_property
     def shortlist(self) -> "PublishedResults":
-        """The best run of each team, and those of the organizers."""
+        """Each team's best run, and the organizers' runs."""
         return PublishedResults(PublishedResult, tuple(row for row in self if row.is_shortlisted))
 
 
 @dataclass(frozen=True)
 class TaskData:
-    """A task and its data, which is read when it is used.
+    """A task and its data, which is read when you use it.
 
     Attributes:
-        id: the id of the task or dataset, such as ``touche-2021-task-1/sample``.
-        card: the facts of the task: title, measure, rules, names of files.
+        id: the task's or dataset's id, such as ``touche-2021-task-1/sample``.
+        card: facts about the task: title, measure, rules, file names.
     """
 
     id: str
@@ -110,7 +110,7 @@ class TaskData:
 
     @cached_property
     def topics(self) -> Table[Topic]:
-        """The topics; ``topics.frame()`` has a row for each."""
+        """The topics; ``topics.frame()`` has a row per topic."""
         return Table(Topic, tuple(read_topics(locate_topics(*tasks.dataset(self.id)))))
 
     @property
@@ -120,7 +120,7 @@ class TaskData:
 
     @property
     def documents(self) -> Documents:
-        """The collection, over which you can iterate repeatedly; ``documents.frame()`` loads all of it."""
+        """The collection, which you can iterate over repeatedly; ``documents.frame()`` loads all of it."""
         return open_dataset(self.id).documents
 
     @property
@@ -133,13 +133,13 @@ def task(id: str) -> TaskData:
     """Returns a task with its topics, qrels, documents and published results.
 
     Args:
-        id: the id of a task or of a dataset, such as ``touche-2021-task-1`` or ``spot-check/arguments``.
+        id: a task's or dataset's id, such as ``touche-2021-task-1`` or ``spot-check/arguments``.
 
     Returns:
         The task, whose data is read when you use it.
 
     Raises:
-        ToucheError: if there is no such task. Data that is missing is an error when you use it.
+        ToucheError: if there is no such task. If data is missing, you will see the error when you use it.
 
     Examples:
         >>> import touche
@@ -154,12 +154,12 @@ def published(task: str | None = None) -> PublishedResults:
     """Returns the published results of a task, or of all tasks.
 
     Args:
-        task: the id of the task; None for all tasks.
+        task: the task's id; None for all tasks.
 
     Returns:
-        A ``PublishedResult`` for each; the best result of each dimension comes first. Detected stances, which
-        have another measure, come last. ``by_kind`` groups them by dimension and measure; ``shortlist`` has
-        the best of each team. ``frame()`` returns them as a DataFrame.
+        A ``PublishedResult`` for each, the best of each dimension first. Detected stances, which use another
+        measure, come last. ``by_kind`` groups the results by dimension and measure, ``shortlist`` keeps each
+        team's best, and ``frame()`` returns a DataFrame.
 
     Raises:
         ToucheError: if there is no such task.
@@ -172,13 +172,13 @@ def published(task: str | None = None) -> PublishedResults:
     """
     chosen = tasks.all_tasks().values() if task is None else [tasks.task(task)]
     has_published = any(card.published for card in chosen)
-    scores = published_scores() if has_published else []  # reads all expected.toml, which takes long
+    scores = published_scores() if has_published else []  # slow: reads every expected.toml
     results = tuple(result for card in chosen for result in _results(card, scores))
     return PublishedResults(PublishedResult, results)
 
 
 def _results(task: Task, scores: Sequence[ExpectedScore]) -> Iterator[PublishedResult]:
-    """Yields the published results of a task in its card's order, each ranked among those of its ``kind``."""
+    """Yields a task's published results in its card's order, each ranked among those of its ``kind``."""
     by_kind = group_by(task.published, lambda row: row.kind)
     shortlists = {kind: shortlist(rows) for kind, rows in by_kind.items()}
     level_of_row = dict[Published, Level]()

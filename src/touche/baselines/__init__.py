@@ -1,4 +1,4 @@
-"""Baselines: the decorator for authors, options, loading and running."""
+"""Baselines: decorator, options, loading and running."""
 
 from touche.baselines.baseline_options import as_arguments as as_arguments
 from touche.baselines.extras import missing_extra as missing_extra

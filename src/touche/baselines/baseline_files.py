@@ -1,4 +1,4 @@
-"""The files in the folder of a baseline, and digests that show whether they have changed."""
+"""The files in a baseline's folder, and digests that tell whether they have changed."""
 
 import hashlib
 import os
@@ -10,16 +10,16 @@ from pathlib import Path
 from touche.tira.outputs import METADATA_FILE
 from touche.trec.runs import RUN_FILE
 
-_LARGE_BYTES = 1_000_000  # reading larger files would take long
-_MOST_LINKED = 10_000  # files behind a link that count; it may lead to a whole collection
+_LARGE_BYTES = 1_000_000  # larger files would take too long to read
+_MOST_LINKED = 10_000  # files to look at behind a link, which may lead to a whole collection
 _CACHES = {"__pycache__", *(f".{name}" for name in "git venv tox mypy_cache pytest_cache ruff_cache".split())}
-RUN_FILES = {RUN_FILE, f"{RUN_FILE}.invalid", METADATA_FILE}  # of runs whose output is in the folder
+RUN_FILES = {RUN_FILE, f"{RUN_FILE}.invalid", METADATA_FILE}  # of runs written into the folder
 
 
 def files_in(folder: Path) -> Iterator[Path]:
-    """Yields the files and links below a folder; links to folders are not followed.
+    """Yields the files and links below a folder. Links to folders are not followed.
 
-    Left out are caches, such as compiled files, and virtual environments, which have a pyvenv.cfg.
+    Skips caches, such as compiled files, and virtual environments, which contain a pyvenv.cfg.
     """
     for path in sorted(folder.iterdir()):
         if path.name in _CACHES:
@@ -39,16 +39,16 @@ def content_digest(folder: Path, files: Iterable[Path]) -> str:
         else:
             with file.open("rb") as opened:
                 content = hashlib.file_digest(opened, "sha256").digest()
-        is_executable = file.lstat().st_mode & 0o100 != 0  # as in the context of an image
+        is_executable = file.lstat().st_mode & 0o100 != 0  # as when building an image
         entry = (os.fsencode(file.relative_to(folder)), file.is_symlink(), is_executable, content)
-        digest.update(repr(entry).encode())  # which no two different entries share
+        digest.update(repr(entry).encode())  # different for different entries
     return digest.hexdigest()[:16]
 
 
 def folder_digest(folder: Path) -> str:
-    """Returns an md5 of a folder's path, and of its files, for this machine.
+    """Returns an MD5 of a folder's path and files, valid on this machine.
 
-    Of large files, and of files behind a link to a folder, only sizes and times count.
+    For large files, and files behind a link to a folder, only sizes and times count.
     """
     digest = hashlib.md5(os.fsencode(folder))
     for path in files_in(folder):

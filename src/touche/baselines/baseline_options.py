@@ -1,4 +1,4 @@
-"""Options of a baseline, as words of the command line and as values in Python."""
+"""A baseline's options, as words on the command line and as Python values."""
 
 from collections.abc import Mapping
 from inspect import Parameter
@@ -9,7 +9,7 @@ from touche.io.identifiers import quoted
 
 
 def as_arguments(options: Mapping[str, Any]) -> list[str]:
-    """Returns options as words of the command line; a flag that is off becomes ``--no-NAME``."""
+    """Returns options as words on the command line; a flag that is off becomes ``--no-NAME``."""
     words: list[str] = []
     for name, value in options.items():
         option = name.replace("_", "-")
@@ -23,15 +23,14 @@ def as_arguments(options: Mapping[str, Any]) -> list[str]:
 
 
 def checked(options: Mapping[str, Parameter], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the values of all options: the passed values, and the defaults of the others.
+    """Returns the values of all options: those that were passed, and defaults for the others.
 
     Args:
         options: the baseline's options.
-        values: the passed values by name; an int is allowed if the default is a float, and NumPy's
-            numbers become Python's.
+        values: values by name. Floats can be passed as int, and NumPy's numbers become Python's.
 
     Raises:
-        ParameterError: if an option is unknown, or its value has another type than its default.
+        ParameterError: if an option is unknown, or its value's type differs from its default's.
     """
     unknown = sorted(values.keys() - options.keys())
     if unknown:
@@ -41,12 +40,7 @@ def checked(options: Mapping[str, Parameter], values: Mapping[str, Any]) -> dict
 
 
 def _checked_value(option: Parameter, value: Any) -> Any:
-    """Returns a value with the type of its option.
-
-    Raises:
-        ParameterError: if it has another type, or is not among the choices.
-    """
-    if getattr(value, "ndim", None) == 0:  # a number of NumPy
+    if getattr(value, "ndim", None) == 0:  # a NumPy number
         value = value.item()
     if get_origin(option.annotation) is Literal:
         choices = get_args(option.annotation)
@@ -55,11 +49,11 @@ def _checked_value(option: Parameter, value: Any) -> Any:
             raise ParameterError(f"{option.name} = {quoted(value)}; choose among {known}")
         return value
     kind = type(option.default)
-    if option.annotation in (int, float):  # such as a float whose default is written as 1
+    if option.annotation in (int, float):  # e.g. a float whose default is written as 1
         kind = option.annotation
     if kind is float and type(value) is int:
         return float(value)
-    is_unwanted_bool = isinstance(value, bool) and kind is not bool  # for isinstance, a bool is an int
+    is_unwanted_bool = isinstance(value, bool) and kind is not bool  # isinstance considers a bool an int
     if is_unwanted_bool or not isinstance(value, kind):
         raise ParameterError(f"{option.name} = {quoted(value)}; pass a value of type {kind.__name__}")
     return value

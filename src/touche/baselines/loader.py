@@ -1,4 +1,4 @@
-"""Finds the folder of a baseline by its name or path, and loads its baseline.py."""
+"""Finds a baseline's folder by name or path, and loads its baseline.py."""
 
 import os
 import re
@@ -19,15 +19,15 @@ from touche.io.opening import is_file
 from touche.io.packages import PREFIX, make_package, without_packages
 
 FILE = "baseline.py"
-DEFAULT_TYPES = (int, float, str, bool)  # of an option's default, or of the values in a default tuple
+DEFAULT_TYPES = (int, float, str, bool)  # for an option's default, or for the values in a tuple
 
 
 def load(name: str) -> Baseline:
-    """Loads a shipped baseline by its name, or another one by the path of its folder.
+    """Loads a shipped baseline by name, or any other by the path of its folder.
 
-    The folder is a package: baseline.py imports other modules of it relatively, such as
-    ``from .features import words``. After a change of any file in the folder, the next call imports all its
-    modules again; baselines that were loaded before keep their code.
+    The folder is a package: baseline.py imports its other modules relatively, such as ``from .features import
+    words``. When a file in the folder has changed, the next call imports all its modules again; baselines
+    that you loaded before keep their code.
 
     If your code starts processes, let each of them call ``load`` first, so that it can import the folder's
     functions: ``ProcessPoolExecutor(initializer=touche.load, initargs=(folder,))``.
@@ -36,12 +36,12 @@ def load(name: str) -> Baseline:
         name: the name, or a path with a slash, such as ``./my-team``.
 
     Returns:
-        The baseline, which ``touche.run`` takes, and which can be called with topics and documents.
+        The baseline. Pass it to ``touche.run``, or call it with topics and documents.
 
     Raises:
-        ToucheError: if the folder or baseline.py is missing, or baseline.py is not valid. It needs exactly
-            one baseline with the parameters topics, documents and options. Defaults of options are int,
-            float, str, bool or a tuple of these.
+        ToucheError: if the folder or baseline.py is missing, or baseline.py is invalid. It must contain
+            exactly one baseline with the parameters topics, documents and options. Options' defaults must be
+            int, float, str, bool or a tuple of these.
 
     Examples:
         >>> import touche
@@ -52,15 +52,15 @@ def load(name: str) -> Baseline:
     folder = baseline_folder(name)
     path = folder / FILE
     real_folder = folder.resolve()
-    # With the digest in its name, a changed folder is another package, and other processes find the same one.
+    # The digest makes a changed folder another package, and other processes find the same one.
     package = f"{PREFIX}{folder_digest(real_folder)}"
     make_package(package, str(real_folder))
     try:
         module = import_module(f"{package}.{path.stem}")
         loaded = [value for value in vars(module).values() if isinstance(value, Baseline)]
-        # In this block, because options have annotations, which are evaluated here and may fail.
+        # In this block, because options' annotations are evaluated here and may fail.
         options = [option for ranker in loaded for option in ranker.options.values()]
-    except ToucheError:  # the message has a remedy, such as for missing Java
+    except ToucheError:  # has its own remedy, e.g. if Java is missing
         raise
     except Exception as error:
         _refuse(folder, error)
@@ -84,26 +84,18 @@ def load(name: str) -> Baseline:
 
 
 def names() -> list[str]:
-    """Returns the names of the shipped baselines; empty in an image."""
+    """Returns the shipped baselines' names; empty in an image."""
     root = shipped()
     return sorted(path.parent.name for path in root.glob(f"baselines/*/{FILE}")) if root else []
 
 
 def as_baseline(baseline: str | PathLike[str] | Baseline) -> Baseline:
-    """Returns a baseline; a name or a path is loaded.
-
-    Raises:
-        ToucheError: as ``load``.
-    """
+    """Returns a baseline, loading it if it is a name or a path."""
     return baseline if isinstance(baseline, Baseline) else load(name_or_path("baseline", baseline))
 
 
 def baseline_folder(name: str) -> Path:
-    """Returns the folder of a baseline by its name or path; names with a slash, ``.`` and ``..`` are paths.
-
-    Raises:
-        ToucheError: if the folder is missing, or has no baseline.py.
-    """
+    """Returns a baseline's folder by name or path. A path contains a slash, or is ``.`` or ``..``."""
     path = Path(name)
     root = shipped()
     is_path = "/" in name or name in (".", "..")
@@ -114,14 +106,14 @@ def baseline_folder(name: str) -> Path:
     if folder and is_file(folder / FILE):
         return folder
     if is_path:
-        problem = f"no {FILE} in this folder" if os.path.isdir(path) else "no such folder"  # noqa: PTH112 (Path.is_dir raises if the name is too long)
+        problem = f"no {FILE} in this folder" if os.path.isdir(path) else "no such folder"  # noqa: PTH112 (Path.is_dir raises for long names)
         raise InputError(
             path, problem, f"pass the path of a folder with a {FILE}, or write one with: touche new NAME"
         )
     problem = f"there is no baseline {name!r}"
-    if name and is_file(path / FILE):  # without a name, the path is the current folder
+    if name and is_file(path / FILE):  # without a name, the path is the working directory
         raise ToucheError(f"{problem}, but a folder of this name; to use the folder, write ./{name}")
-    # Both are whole sentences, because another one follows.
+    # Whole sentences, because another one follows.
     remedy = choice(name, names()) if names() else "an image contains only its own baseline."
     raise ToucheError(
         f"{problem}; {remedy} Or pass the path of a folder with a {FILE}, which touche new NAME writes"
@@ -136,43 +128,37 @@ def parts_in_expected(name: str) -> list[str]:
 
 
 def is_shipped(folder: Path) -> bool:
-    """Returns whether a folder is that of a shipped baseline."""
+    """Returns whether a folder is a shipped baseline's."""
     root = shipped()
     return root is not None and folder.resolve().parent == (root / "baselines").resolve()
 
 
 def frames_in(folder: Path, error: BaseException) -> list[traceback.FrameSummary]:
-    """Returns the frames of an error in the code of a folder, whose path is absolute and without links."""
+    """Returns an error's frames in a folder's code. The folder must be absolute, without links."""
     frames = traceback.extract_tb(error.__traceback__)
-    return [frame for frame in frames if _is_own(folder, frame.filename)]
+    return [frame for frame in frames if _is_author_code(folder, frame.filename)]
 
 
 def as_tuple(default: Any) -> tuple[Any, ...]:
-    """Returns the values of an option: one value, or those of a tuple.
+    """Returns an option's values: those in a tuple, or the single value.
 
-    An empty tuple counts as one value. Its type is not in ``DEFAULT_TYPES``, so that callers refuse it,
-    because nothing shows the type of its values.
+    An empty tuple counts as a single value. Callers reject it, because its values' type is unknown.
     """
     return default if isinstance(default, tuple) and default else (default,)
 
 
-def _is_own(folder: Path, file: str) -> bool:
-    """Returns whether a file is the author's own; files of a virtual environment are not."""
+def _is_author_code(folder: Path, file: str) -> bool:
+    """Returns whether a file belongs to the author, not to a virtual environment in the folder."""
     return Path(file).is_relative_to(folder) and "site-packages" not in Path(file).relative_to(folder).parts
 
 
 def _refuse(folder: Path, error: Exception) -> NoReturn:
-    """Raises the error for a baseline that cannot be loaded, with the line that caused it.
-
-    Args:
-        folder: the folder, as the user has written it.
-        error: what the code of the folder raised.
-    """
+    """Raises the error for a baseline that can't be loaded, with the line that caused it."""
     real_folder = folder.resolve()
-    # Pairs of file and line number; the last pair is the cause.
+    # Pairs of file and line number; the last one is the cause.
     positions = [(frame.filename, frame.lineno) for frame in frames_in(real_folder, error)]
-    # The line with wrong syntax has no frame, because it did not run.
-    if isinstance(error, SyntaxError) and error.filename and _is_own(real_folder, error.filename):
+    # A line with a syntax error has no frame, because it never ran.
+    if isinstance(error, SyntaxError) and error.filename and _is_author_code(real_folder, error.filename):
         positions.append((error.filename, error.lineno))
     file, line = positions[-1] if positions else (str(real_folder / FILE), None)
     path = folder / Path(file).relative_to(real_folder)
@@ -185,19 +171,20 @@ def _refuse(folder: Path, error: Exception) -> NoReturn:
 
 
 def _missing(module: str, *folders: Path) -> tuple[str, str]:
-    """Returns problem and remedy for a missing module: a wrong import of a neighbour, or a missing package.
+    """Returns problem and remedy for a missing module: either a package, or a neighbour imported absolutely.
 
-    Args:
-        module: the missing module.
-        folders: the folder of the importing file, and that of the baseline.
+    ``folders`` are the importing file's folder and the baseline's.
     """
     name = module.partition(".")[0]
     files = [path for folder in folders for path in folder.iterdir()]
     neighbours = {path.stem for path in files if path.is_dir() or path.suffix == ".py"}
-    nearest = get_close_matches(name, neighbours, n=1, cutoff=0.7)  # at most one: a similar name, or the same
+    nearest = get_close_matches(name, neighbours, n=1, cutoff=0.7)  # a similar name, or the same
     if nearest:
         remedy = f"import it relatively, such as: from .{nearest[0]} import NAME"
         return f"the import of {module} failed; its folder has {nearest[0]}", remedy
-    own = f"put it next to {FILE} if it is your own file"
+    local_remedy = f"put it next to {FILE} if it is your own file"
     install = f"else install its package (probably: pip install {name})"
-    return f"the import of {module} failed: it is neither in the folder nor installed", f"{own}, {install}"
+    return (
+        f"the import of {module} failed: it is neither in the folder nor installed",
+        f"{local_remedy}, {install}",
+    )

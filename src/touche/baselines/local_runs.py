@@ -1,4 +1,4 @@
-"""Runs a baseline in this process; writes run.txt and its metadata."""
+"""Runs a baseline in this process, and writes run.txt and its metadata."""
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ _T = TypeVar("_T")
 
 
 class Runs:
-    """Runs of one baseline on one input, whose metadata is collected once.
+    """Runs of one baseline on one input. Metadata that they share is collected once.
 
     Attributes:
         ranker: the baseline.
@@ -43,17 +43,11 @@ class Runs:
     """
 
     def __init__(self, ranker: Baseline, source: Input, team: str = "") -> None:
-        """Prepares runs.
-
-        Args:
-            ranker: the baseline.
-            source: the input.
-            team: the submitting team; if empty, the value of TOUCHE_TEAM, or no team.
-        """
+        """Prepares runs. If ``team`` is empty, it is TOUCHE_TEAM's value, or none."""
         self.ranker = ranker
         self.source = source
         self._team = team
-        # Statistics that the user has chosen have priority over those of the collection in the folder.
+        # Statistics that the user chose take priority over those in the folder.
         if ranker.folder and source.statistics and not source.documents.statistics:
             file = statistics_named(ranker.folder, source.statistics)
             if file.is_file():
@@ -62,57 +56,52 @@ class Runs:
 
     @property
     def about_statistics(self) -> str:
-        """A remark on the statistics that rank the documents; empty if no remark is needed.
-
-        It is needed if a file replaces the documents' own statistics, or if the baseline lacks the published
-        statistics of the whole collection.
-        """
+        """A remark if a file replaces the documents' statistics, or published ones are missing."""
         files = self.source.documents.statistics
         if files and files.known and not files.is_whole:
             return f"ranks by the statistics in {files.known.name}, not by those of the documents"
-        # Such files are only written, or the documents are the whole collection.
+        # The files are just written, or the documents are the whole collection.
         if files or self.source.is_whole or not self.source.statistics:
             return ""
         return f"has no statistics named {self.source.statistics}, so it ranks by those of the documents"
 
     @cached_property
     def _data(self) -> Callable[[], dict[str, Any]]:
-        """A function that waits for the metadata of the input.
+        """A function that waits for the input's metadata.
 
-        The first access to this property starts a thread, because the md5 of the files takes long.
+        Accessing this property starts a thread, because hashing the files takes long.
         """
         statistics = self.source.documents.statistics
-        # A part of a collection is ranked by statistics in a file, so this file is also input. Statistics of
-        # a whole collection only repeat what its documents say.
+        # For a part of a collection, the statistics file is input, too. For a whole collection, it
+        # only repeats what the documents say.
         statistics_file = statistics.known if statistics and not statistics.is_whole else None
         return _in_thread(lambda: data_of_files(self.source.files, statistics_file, self.source.dataset))
 
     @cached_property
     def _software(self) -> Software:
-        """The baseline as the metadata describes it; each run has its own command."""
+        """The baseline for the metadata; each run adds its command."""
         software = Software(
             name=self.ranker.name, team=self._team, command="", description=self.ranker.description
         )
         if self.ranker.folder:
-            # git runs here and not in the thread of ``_data``, because a process that the baseline forks
-            # meanwhile would keep git's pipe open.
+            # Call git here, not in ``_data``'s thread: a process that the baseline forks meanwhile
+            # would keep git's pipe open.
             software = replace(software, **origin(self.ranker.folder))
         return software
 
     def run(self, options: dict[str, Any], tag: str = "", output: Path | None = None) -> Run:
-        """Runs the baseline; an output folder also gets run.txt and ir-metadata.yml.
+        """Runs the baseline. If ``output`` is passed, writes run.txt and ir-metadata.yml there.
 
-        An earlier run in the folder is removed before the first ranking, so run.txt is never one of an
-        earlier run.
+        An earlier run in the folder is removed before ranking starts, so that you never mistake it for this
+        one.
 
         Args:
             options: the values of all options.
-            tag: the last column of run.txt, one word; empty for the baseline's name and changed options.
-            output: the folder for both files, or None.
+            tag: the last column of run.txt, one word; by default the baseline's name and changed options.
 
         Raises:
-            ToucheError: if the input is unusable, an option is out of range, the baseline does not use
-                statistics, or the output cannot be written.
+            ToucheError: if the input is unusable, an option is out of range, the baseline doesn't use
+                statistics, or the output can't be written.
         """
         depth = options.get("depth", MAX_DEPTH)  # some baselines have no such option
         if not 1 <= depth <= MAX_DEPTH:
@@ -123,7 +112,7 @@ class Runs:
             return run_of_rankings(self.source.topics, self._rankings(options), tag)
         started = datetime.now(UTC)
         self._remove_earlier_run(output, options)
-        wait_for_data = self._data  # its thread starts here, so that it works during the ranking
+        wait_for_data = self._data  # started here, so that its thread works during the ranking
         software = self._software
         with noting_answers() as answers:
             run = run_of_rankings(self.source.topics, self._rankings(options), tag)
@@ -136,24 +125,24 @@ class Runs:
         return run
 
     def without_hits(self, run: Run) -> list[Topic]:
-        """Returns the topics that a run lacks."""
-        found = {*run.topics.present}
-        return [topic for topic in self.source.topics if topic.number not in found]
+        """Returns the topics that are missing in a run."""
+        answered = {*run.topics.present}
+        return [topic for topic in self.source.topics if topic.number not in answered]
 
     def _rankings(self, options: Mapping[str, Any]) -> Iterator[Ranking]:
-        """Returns the rankings of the baseline, which begins to work when the first one is requested."""
+        """Returns the baseline's rankings. It starts working when you request the first one."""
         topics = self.source.topics
         documents = self.source.documents
         statistics = documents.statistics
-        uses: list[bool] = []  # True for each time that the baseline uses the statistics
+        uses: list[bool] = []  # gets an entry whenever the baseline uses the statistics
         if statistics:
             documents = documents.with_statistics(replace(statistics, report=partial(uses.append, True)))
         rankings = watched(self.ranker(topics, documents, **options), "searching", "topics", len(topics))
-        # The baseline has to read or write the file of the statistics.
+        # Then the baseline must read or write their file.
         return _check_use_of_statistics(rankings, uses) if statistics else iter(rankings)
 
     def _remove_earlier_run(self, output: Path, options: Mapping[str, Any]) -> None:
-        """Checks that the output can be written and overwrites no input; removes an earlier run."""
+        """Checks that the output can be written without overwriting an input, and removes an earlier run."""
         statistics = self.source.documents.statistics
         known = [statistics.known] if statistics and statistics.known else []
         other_outputs = [statistics.output] if statistics and statistics.output else []
@@ -165,16 +154,11 @@ class Runs:
 
 
 def _check_use_of_statistics(rankings: Iterator[Ranking], uses: Sequence[bool]) -> Iterator[Ranking]:
-    """Yields the same rankings; reports early what would make a long run useless.
+    """Yields the same rankings. Raises an error before the first if the baseline has not used the statistics.
 
-    Args:
-        rankings: the rankings of the baseline, which begins to work when the first one is requested.
-        uses: not empty after the baseline has used the statistics.
-
-    Raises:
-        ToucheError: before the first ranking, if the baseline has not used the statistics.
+    Without this check, a long run would turn out to be useless.
     """
-    first_ranking = [*islice(rankings, 1)]  # empty without topics
+    first_ranking = [*islice(rankings, 1)]  # empty if there are no topics
     if not uses:
         problem = "only baselines that rank with touche.scan use statistics"
         raise ToucheError(f"{problem}; omit --statistics and --keep-statistics")
@@ -182,40 +166,31 @@ def _check_use_of_statistics(rankings: Iterator[Ranking], uses: Sequence[bool]) 
 
 
 def statistics_named(folder: Path, name: str) -> Path:
-    """Returns the path of statistics in the folder of a baseline; the file may be missing.
-
-    Args:
-        folder: the folder of the baseline.
-        name: the name of the statistics, such as ``argsme-2020-04-01``.
-    """
+    """Returns where a baseline's folder keeps statistics such as ``argsme-2020-04-01``."""
     return folder / "statistics" / f"{name}.json"
 
 
 def statistics_files(baseline: Baseline, named: Path | None, output: Path | None) -> StatisticsFiles | None:
-    """Returns the files of ``--statistics`` and ``--keep-statistics``; None if neither was passed.
+    """Returns the files for ``--statistics`` and ``--keep-statistics``; None if neither was passed.
 
     Args:
-        baseline: the baseline.
-        named: a file, or the name of statistics in the folder of the baseline.
-        output: the file that gets the statistics.
-
-    Raises:
-        ToucheError: if there is no such file, it has other content, or both were passed.
+        file_or_name: a file, or the name of statistics in the baseline's folder.
+        output: the file to write the statistics to.
     """
     if named is None:
         return StatisticsFiles(output=output) if output else None
     in_folder = statistics_named(baseline.folder or Path(), str(named))
-    path = in_folder if in_folder.is_file() else named  # statistics of the baseline have priority
+    path = in_folder if in_folder.is_file() else named  # the baseline's own take priority
     if not path.exists():
         known = ", ".join(sorted(file.stem for file in in_folder.parent.glob("*.json")))
         alternative = f", or one of: {known}" if known else ""
         raise InputError(path, "no such file", f"pass a file written by --keep-statistics{alternative}")
-    read_known(path)  # raises if the file has other content
+    read_known(path)  # raises if it contains something else
     return StatisticsFiles(known=path, output=output)
 
 
 def _in_thread(work: Callable[[], _T]) -> Callable[[], _T]:
-    """Starts work in a thread; returns a function that waits for the result. Ctrl-C does not wait for it."""
+    """Starts work in a thread; returns a function that waits for the result. Ctrl-C doesn't wait for it."""
     future: Future[_T] = Future()
 
     def begin() -> None:

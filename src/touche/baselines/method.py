@@ -1,4 +1,4 @@
-"""The decorator ``@baseline`` for authors: it makes a baseline from a function with options as keywords."""
+"""The decorator ``@baseline``, which turns a function into a baseline whose options are keyword arguments."""
 
 import inspect
 import re
@@ -29,13 +29,13 @@ class Baseline:
     """A ranking method with a name and options.
 
     Attributes:
-        name: the name of its folder and image; for a function without a folder, the function's name.
-        method: takes topics and documents, and yields for each topic its (document id, score) pairs, or (pair
-            id, score, stance); keyword-only parameters are the options.
-        needs_documents: whether an input without documents is an error before the method is called; otherwise
-            only iterating over the documents is an error.
-        typed: the name or path by which it was loaded.
-        folder: the absolute path of its folder; None for a function.
+        name: the name of its folder and image, or of the function if there is no folder.
+        method: takes topics and documents, and yields each topic with its hits: (document id, score) or (pair
+            id, score, stance). Keyword-only parameters are the options.
+        needs_documents: whether missing documents are an error before the method is called, or only when it
+            iterates over them.
+        name_or_path: how the caller referred to it.
+        folder: its folder's absolute path; None for a function.
         is_shipped: whether it ships with the package.
     """
 
@@ -47,7 +47,7 @@ class Baseline:
     is_shipped: bool = False
 
     def __call__(self, topics: Topics, documents: Iterable[AnyDocument], **options: Any) -> Iterator[Ranking]:
-        """Ranks documents for topics; closing the iterator also closes the method's generator."""
+        """Ranks documents for topics. Closing the iterator closes the method's generator, too."""
         if isinstance(topics, Iterator):  # engines and baselines read topics more than once
             topics = list(unread(topics, "topics"))
         try:
@@ -55,7 +55,7 @@ class Baseline:
             if not isinstance(rankings, Iterable):
                 problem = f"the baseline {self.name} returned {rankings!r}"
                 raise ToucheError(f"{problem}; yield (topic, ranking) for each topic")
-            yield from rankings  # a loop would not close the method's generator
+            yield from rankings  # unlike a loop, this closes the method's generator
         except SystemExit as error:
             if type(error) is not SystemExit:  # a subclass, which touche's main program raises for a signal
                 raise
@@ -63,30 +63,29 @@ class Baseline:
             raise ToucheError(f"{problem} before it wrote run.txt; let it raise an error instead") from error
 
     def __reduce__(self) -> Any:
-        """Pickles a loaded baseline as its folder, because another process may lack the folder's package."""
+        """Pickles a loaded baseline as its folder, because other processes may not know its package."""
         if self.folder is None:
             return Baseline, (self.name, self.method, self.needs_documents, self.typed)
         return _loaded, (str(self.folder), self.typed)
 
     @property
     def package(self) -> str:
-        """The package of its folder, such as for ``import_module(".features", baseline.package)``."""
+        """Its folder's package, e.g. for ``import_module(".features", baseline.package)``."""
         return self.method.__module__.rpartition(".")[0]
 
     @property
     def line(self) -> int:
-        """The line in which the method begins."""
+        """The line where the method starts."""
         code = getattr(inspect.unwrap(self.method), "__code__", None)
-        return code.co_firstlineno if code else 1  # an object with __call__ has no code of its own
+        return code.co_firstlineno if code else 1  # an object with __call__ has no code
 
     @property
     def takes_topics_and_documents(self) -> bool:
-        """Whether its positional parameters are topics and documents."""
         signature = inspect.signature(self.method)
         parameters = signature.parameters.values()
         positional = [parameter for parameter in parameters if parameter.kind is not Parameter.KEYWORD_ONLY]
         try:
-            signature.replace(parameters=positional).bind(None, None)  # a TypeError unless two fit
+            signature.replace(parameters=positional).bind(None, None)  # TypeError unless exactly two fit
         except TypeError:
             return False
         return True
@@ -99,14 +98,14 @@ class Baseline:
 
     @property
     def description(self) -> str:
-        """The docstring of the method without its lines about options."""
+        """The method's docstring, except the lines on options."""
         return "\n".join(line for options, line in self._lines_by_options() if not options).strip()
 
     @property
     def option_help(self) -> dict[str, str]:
-        """The help of each option, from lines of the docstring such as ``k1, b: saturation``.
+        """Each option's help, from docstring lines such as ``k1, b: saturation``.
 
-        The help ends before the next option or an empty line.
+        It ends before the next option or an empty line.
         """
         lines_by_option: dict[str, list[str]] = {}
         for names, line in self._lines_by_options():
@@ -115,26 +114,24 @@ class Baseline:
         return {name: " ".join(lines) for name, lines in lines_by_option.items()}
 
     def _lines_by_options(self) -> Iterator[tuple[list[str], str]]:
-        """Yields (options, line) for each line of the docstring.
+        """Yields each line of the docstring, with the options that it describes and without their names.
 
-        The options are those that the line describes; the line is yielded without their names. A line that
-        describes no option belongs to the description, and comes with an empty list.
+        Lines of the description come with an empty list.
         """
         options = self.options.keys()
-        described: list[str] = []  # the options that the previous line describes
+        described: list[str] = []  # by the previous line
         for line in (inspect.getdoc(self.method) or "").splitlines():
             names, colon, text = line.partition(": ")
             if colon and set(names.split(", ")) <= options:
                 described = names.split(", ")
                 yield described, text
-            elif described and line.strip():  # the help of these options continues
+            elif described and line.strip():  # their help continues
                 yield described, line.strip()
             else:
                 described = []
                 yield described, line
 
     def tag(self, options: dict[str, Any]) -> str:
-        """Returns the tag of a run with these options, as ``run_tag``."""
         return run_tag(self.name, self.changed(options))
 
     def changed(self, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -143,16 +140,16 @@ class Baseline:
 
 
 def _loaded(folder: str, typed: str) -> Baseline:
-    """Loads a baseline that was pickled; ``typed`` is its name or path in the other process."""
-    from touche.baselines.loader import load  # here, because it imports this module
+    """Unpickles a loaded baseline."""
+    from touche.baselines.loader import load  # imported late: it imports this module
 
     return replace(load(folder), typed=typed)
 
 
 def run_tag(name: str, changed: Mapping[str, Any]) -> str:
-    """Returns the tag of a run from the baseline's name and the changed options.
+    """Returns a run's tag: the baseline's name and the changed options.
 
-    Options such as ``keep_embeddings`` are left out, because they store values and change no ranking.
+    Options such as ``keep_embeddings`` are left out, because they save values and don't change the ranking.
     """
     words = [f"touche-{name}"]
     for option, value in changed.items():
@@ -166,14 +163,14 @@ def baseline(method: Method, /) -> Baseline: ...
 @overload
 def baseline(*, needs_documents: bool) -> Callable[[Method], Baseline]: ...
 def baseline(method: Method | None = None, /, *, needs_documents: bool = True) -> Any:
-    """Makes a baseline from a function; underscores in its name become hyphens.
+    """Turns a function into a baseline. Underscores in its name become hyphens.
 
     Args:
         method: the function.
         needs_documents: whether an input without documents is an error.
 
     Returns:
-        The baseline, which ``touche.run`` takes; with only ``needs_documents``, a decorator that returns it.
+        The baseline, which you can pass to ``touche.run``. If you pass only ``needs_documents``, a decorator.
 
     Examples:
         >>> import touche
@@ -188,15 +185,15 @@ def baseline(method: Method | None = None, /, *, needs_documents: bool = True) -
     """
     if method is None:
         return partial(baseline, needs_documents=needs_documents)
-    # In its module, the function's name now means the Baseline. pickle looks functions up by __qualname__,
-    # so this name has to lead to the Baseline's attribute ``method``.
+    # In its module, the function's name now refers to the Baseline. pickle looks functions up by
+    # __qualname__, so that must lead to the Baseline's attribute ``method``.
     method.__qualname__ += ".method"
     return Baseline(method.__name__.replace("_", "-"), method, needs_documents)
 
 
 def _word(value: Any) -> str:
-    """Returns an option's value as text for a tag; of a path only the last part, because tags are public."""
+    """Returns an option's value for a tag, but only the last part of a path, because tags are public."""
     if isinstance(value, tuple):
         return ",".join(map(_word, value))
     is_path = isinstance(value, str) and (Path(value).is_absolute() or is_file(value))
-    return Path(value).name if is_path else str(value)  # the name of a model stays whole, even with a slash
+    return Path(value).name if is_path else str(value)  # a model's name stays whole, even with a slash

@@ -1,4 +1,4 @@
-"""Baselines as transformers of PyTerrier (Macdonald and Tonellotto 2020)."""
+"""Baselines as PyTerrier transformers (Macdonald and Tonellotto 2020)."""
 
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 def pyterrier(
     baseline: str | PathLike[str] | Baseline, dataset: str | PathLike[str] | None = None, **options: Any
 ) -> "Transformer":
-    """Returns a baseline as a PyTerrier transformer, which needs Java only if the baseline does.
+    """Returns a baseline as a PyTerrier transformer. You need Java only if the baseline does.
 
     * With a dataset, it retrieves: it adds docno, score and rank to a frame with qid and query. If the
-      frame has docno, it re-ranks these documents by the statistics of the whole dataset.
-    * Without a dataset it re-ranks the documents of the frame, which needs the columns docno and text.
+      frame contains docno, it re-ranks these documents using the whole dataset's statistics.
+    * Without a dataset, it re-ranks the documents in the frame, which needs the columns docno and text.
 
     Args:
         baseline: the name of a shipped baseline, the path of a folder with a baseline.py, or a function
-            decorated by ``baseline``.
-        dataset: the id of a dataset, such as ``spot-check/arguments``, or the path of an input directory.
-            With ``irds:`` before an id of ir_datasets, that dataset is downloaded. None re-ranks.
-        options: options of the baseline by name; other options have their defaults.
+            decorated with ``baseline``.
+        dataset: a dataset's id, such as ``spot-check/arguments``, or the path of an input directory.
+            ``irds:`` before an ir_datasets id downloads that dataset. None re-ranks.
+        options: the baseline's options; those you don't pass keep their defaults.
 
     Returns:
         The transformer.
@@ -43,7 +43,7 @@ def pyterrier(
         ['docno', 'qid', 'query', 'rank', 'score']
     """
     imported("pyterrier", "pyterrier")  # raises an error with a remedy if PyTerrier is missing
-    from touche.baselines.transformer import BaselineTransformer  # here, because it imports PyTerrier
+    from touche.baselines.transformer import BaselineTransformer  # imported late: it imports PyTerrier
 
     ranker = as_baseline(baseline)
     values = checked(ranker.options, options)

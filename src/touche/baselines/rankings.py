@@ -1,4 +1,4 @@
-"""The rankings that a baseline yields, checked and sorted into a run."""
+"""Checks the rankings that a baseline yields, and sorts them into a run."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -27,12 +27,12 @@ _Lines = list[tuple[str, str, np.float32]]  # stance (or empty), document and sc
 
 
 def run_of_rankings(topics: Sequence[Topic], rankings: Rankings, tag: str) -> Run:
-    """Returns the run of rankings, topic by topic in the order of the topics; its name is the tag.
+    """Turns rankings into a run, in the topics' order.
 
     Args:
         topics: the topics to answer.
-        rankings: the rankings, read one by one. A topic may have several, each with a stance of its own.
-        tag: the tag of the run.
+        rankings: the rankings. A topic may get several, each with its own stance.
+        tag: the run's tag, and its name.
 
     Raises:
         ToucheError: if a topic is unknown or repeated, a document is not a candidate, a score is not a finite
@@ -50,7 +50,7 @@ def run_of_rankings(topics: Sequence[Topic], rankings: Rankings, tag: str) -> Ru
             documents += [document for _, document, _ in lines]
             ranks += range(1, len(lines) + 1)
             scores += [score for _, _, score in lines]
-    # The scores that a reader of run.txt gets, instead of all digits of the float32.
+    # What a reader of run.txt gets, which writes fewer digits than a float32 has.
     written_scores = [*map(float, digits(np.array(scores, np.float32)))]
     return Run(
         path=Path(tag),
@@ -65,7 +65,7 @@ def run_of_rankings(topics: Sequence[Topic], rankings: Rankings, tag: str) -> Ru
 
 
 def _lines_by_topic(topics: Sequence[Topic], rankings: Rankings) -> dict[str, list[_Lines]]:
-    """Returns the rankings of each topic by its number; none for a topic without hits."""
+    """Returns each topic's rankings; none for a topic without hits."""
     lines_by_topic: dict[str, list[_Lines]] = {topic.number: [] for topic in topics}
     candidates = {topic.number: topic.candidates for topic in topics}
     for pair in rankings:
@@ -73,7 +73,8 @@ def _lines_by_topic(topics: Sequence[Topic], rankings: Rankings) -> dict[str, li
         if not isinstance(topic, Topic):
             raise ToucheError(f"the baseline yielded {quoted(topic)}; yield the Topic, not its number")
         lines = _sorted_lines(hits)
-        # The rankings of a topic have different stances; a ranking without a stance has to be the only one.
+        # A topic's rankings must differ in their stance. A ranking without a stance must be the only
+        # one.
         *earlier, stance = map(_common_stance, [*lines_by_topic.get(topic.number, ()), lines])
         is_repeated = stance in earlier or (earlier and "" in [*earlier, stance])
         if topic.number not in lines_by_topic or (lines and is_repeated):
@@ -90,7 +91,6 @@ def _lines_by_topic(topics: Sequence[Topic], rankings: Rankings) -> dict[str, li
 
 
 def _sorted_lines(hits: Any) -> _Lines:
-    """Returns the lines of one ranking."""
     if not isinstance(hits, Iterable):
         raise ToucheError(f"the baseline yielded the ranking {quoted(hits)}; yield a list of pairs")
     stances: dict[str, str] = {}  # by document
@@ -105,23 +105,20 @@ def _sorted_lines(hits: Any) -> _Lines:
 
 
 def _common_stance(lines: _Lines) -> str:
-    """Returns the stance of all lines; an empty string if they have none or several."""
+    """Returns the lines' stance; empty if there is none, or more than one."""
     stances = {stance for stance, _, _ in lines}
     return stances.pop() if len(stances) == 1 else ""
 
 
 def _checked_word(value: Any, what: str, advice: str) -> str:
-    """Returns a value for a column of a run, or raises an error with ``advice`` if it is not one word.
-
-    Programs that read runs split lines at white space, and some also at control characters.
-    """
+    """Checks a run's column: programs split lines at whitespace, and some at control characters."""
     if not is_word(value):
         raise ToucheError(f"the baseline yielded the {what} {quoted(value)}; write one word, {advice}")
-    return str(value)  # a str already, which mypy does not know
+    return str(value)  # already a str, but mypy doesn't know
 
 
 def _checked_tuple(value: Any, form: str, lengths: tuple[int, ...]) -> Any:
-    """Returns a tuple or list that a baseline yielded; another type or length is an error."""
+    """Checks what a baseline yielded."""
     if not isinstance(value, tuple | list) or len(value) not in lengths:
         raise ToucheError(f"the baseline yielded {quoted(value)}; yield pairs {form}")
     return value

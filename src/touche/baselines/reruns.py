@@ -1,4 +1,4 @@
-"""Maps published results to the commands that rerun them, from each expected.toml."""
+"""Finds the command that reruns a published result, using each expected.toml."""
 
 from collections.abc import Collection, Iterable
 
@@ -9,22 +9,16 @@ from touche.tasks import Published, dataset
 
 
 def published_scores() -> list[ExpectedScore]:
-    """Returns the published scores that reruns of all shipped baselines have to reach.
-
-    Raises:
-        InputError: if an expected.toml is broken.
-    """
+    """Returns the published scores that all shipped baselines' reruns must reach."""
     entries = [entry for name in baselines.names() for entry in read_expected(name)]
     scores = (entry for entry in entries if isinstance(entry, ExpectedScore))
     return [score for score in scores if score.kind == PUBLISHED and score.needs_rerun]
 
 
 def rerun_of(row: Published, scores: Iterable[ExpectedScore]) -> ExpectedScore | None:
-    """Returns the score that a rerun of a published row has to reach, or None if there is no rerun.
+    """Returns the score that a published row's rerun must reach, or None if there is no rerun.
 
-    Args:
-        row: a row of a published table.
-        scores: the result of ``published_scores``.
+    ``scores`` come from ``published_scores``.
     """
     return next((score for score in scores if belongs_to(score, row)), None)
 
@@ -35,33 +29,32 @@ def command_of(score: ExpectedScore) -> str:
 
 
 def run_command(baseline_with_options: str, dataset: str) -> str:
-    """Returns the command that runs a baseline on a dataset."""
     return f"touche run {baseline_with_options} -i {dataset} -o out"
 
 
 def evaluation_command(dataset: str, measures: Iterable[str] = ()) -> str:
-    """Returns the command that evaluates the run of ``run_command``, by default by the task's measure."""
+    """Returns the command that evaluates ``run_command``'s run, by default using the task's measure."""
     comma_separated = ",".join(measures)
     option = f" --measure {comma_separated}" if comma_separated else ""
     return f"touche evaluate out/run.txt --task {dataset}{option}"
 
 
 def rerun_tags(rows: Collection[Published]) -> set[str]:
-    """Returns the tags of runs that ``touche run`` writes for rows of a table of results."""
-    scores = published_scores() if rows else []  # because this reads many files
+    """Returns the tags of the runs that ``touche run`` writes for rows of a results table."""
+    scores = published_scores() if rows else []  # reads many files
     return {
         run_tag(score.baseline, score.options) for row in rows for score in scores if belongs_to(score, row)
     }
 
 
 def belongs_to(score: ExpectedScore, row: Published) -> bool:
-    """Returns whether the value of an entry is that of a row in a published table.
+    """Returns whether an entry's value comes from this row of a published table.
 
-    Task, dimension, measure and value have to agree, and the entry's source has to name the row's tag.
+    Task, dimension, measure and value must agree, and the entry's source must name the row's tag.
     """
     is_named = row.tag != "" and row.tag in score.source
     has_same_value = (score.dimension, score.measure, score.value) == (row.dimension, row.measure, row.value)
     if not (is_named and has_same_value):
         return False
-    task, _ = dataset(score.dataset)  # last, because it takes long for all pairs of entries and rows
+    task, _ = dataset(score.dataset)  # last, because it is slow for all pairs of entries and rows
     return task.id == row.task

@@ -1,4 +1,4 @@
-"""Public search engines: requests have pauses, and complete answers are stored with their dates."""
+"""Queries public search engines, pausing between requests and caching complete answers."""
 
 import hashlib
 import json
@@ -22,13 +22,13 @@ from touche.io.writing import cache_folder, make_folder, write_whole
 from touche.tira.answers import note_answer
 
 _PAUSE = 1.0  # seconds between an answer and the next request
-_ATTEMPTS = 6  # the pauses between them double
-_LONGEST_PAUSE = 300.0  # seconds; a longer one ends the run
-_TIMEOUT = 60  # seconds without an answer
-_TEMPORARY = {408, 425, 429, *range(500, 600)}  # statuses after which another attempt may succeed
-_UNEXPECTED = (ValueError, TypeError, KeyError, AttributeError)  # raised if an answer has another form
+_ATTEMPTS = 6  # pauses between them double
+_LONGEST_PAUSE = 300.0  # seconds; the run ends if a longer one is due
+_TIMEOUT = 60  # seconds to wait for an answer
+_TEMPORARY = {408, 425, 429, *range(500, 600)}  # status codes after which it is worth trying again
+_UNEXPECTED = (ValueError, TypeError, KeyError, AttributeError)  # raised when an answer has another form
 _AGENT = (
-    f"touche-baselines/{version('touche-baselines')} (https://touche.webis.de)"  # so that engines can ask
+    f"touche-baselines/{version('touche-baselines')} (https://touche.webis.de)"  # tells engines whom to ask
 )
 
 _log = logging.getLogger(__name__)
@@ -44,16 +44,16 @@ It may raise a ValueError, TypeError, KeyError or AttributeError.
 
 @dataclass
 class SearchEngine:
-    """A search engine; a warning says how it differs from that of the published runs.
+    """A search engine. When created, it warns how it differs from the one behind the published runs.
 
     Attributes:
         name: its name in messages.
         variable: the environment variable that can set another address.
         address: the default address.
-        difference: the end of the warning, such as ``ranks with today's index``.
+        difference: how the warning ends, such as ``ranks with today's index``.
         advice: what to do if the engine refuses a request.
-        keep_days: the age in days from which a stored answer is requested again.
-        secret: fields of the request that are not stored, such as a key.
+        keep_days: the age in days from which a cached answer is requested again.
+        secret: request fields that are not stored, such as a key.
     """
 
     name: str
@@ -71,9 +71,9 @@ class SearchEngine:
     def results(
         self, query: str, read: Read, *, params: Mapping[str, str] | None = None, body: Any = None
     ) -> Sequence[Result]:
-        """Returns the results of a query in their order, from the cache where possible; notes their date.
+        """Returns a query's results in order, from the cache if possible, and notes their date.
 
-        Fewer results than the engine announces cause a warning, and are not cached.
+        If the engine sends fewer results than it announces, a warning is logged and they are not cached.
 
         Args:
             query: the query, for messages.
@@ -82,22 +82,22 @@ class SearchEngine:
             body: the JSON of a POST request, or None.
 
         Raises:
-            ToucheError: if the engine refuses, is absent, requests too long a pause, or sends no results;
-                or if the cache folder cannot be used.
+            ToucheError: if the engine refuses, is unreachable, asks for too long a pause, or sends no
+                results; or if the cache folder can't be used.
         """
-        check_range("cache_days", self.keep_days, 0, 36_500)  # the name of the option; a hundred years
+        check_range("cache_days", self.keep_days, 0, 36_500)  # the option's name; a hundred years
         request = json.dumps([self.address, params, body]).encode()
         file = cache_folder() / "answers" / f"{hashlib.md5(request).hexdigest()}.json"
-        with suppress(OSError, *_UNEXPECTED):  # there is no stored answer, or it is old or damaged
+        with suppress(OSError, *_UNEXPECTED):  # no cached answer, or an old or damaged one
             return self._stored(file, read)
         make_folder(file.parent)
         content = self._send(params, body)
         date = datetime.now(UTC)
         try:
-            results, missing = _read(content, read)
+            results, missing = _parse_answer(content, read)
         except _UNEXPECTED as error:
             raise self._no_answer("no JSON with results") from error
-        if missing > 0:  # no error, because a later request may return all of them
+        if missing > 0:  # no error: a later request may return them all
             announced = len(results) + missing
             _log.warning("%s sent %d of %d results for: %s", self.name, len(results), announced, query)
         else:
@@ -106,18 +106,18 @@ class SearchEngine:
         return results
 
     def _stored(self, file: Path, read: Read) -> Sequence[Result]:
-        """Returns the results in a stored answer; raises an error of ``_UNEXPECTED`` if it is unusable."""
+        """Returns a cached answer's results, or raises an error from ``_UNEXPECTED``."""
         text, _, content = file.read_bytes().partition(b"\n")
         date = datetime.fromisoformat(text.decode())
-        # An answer of the future, after a wrong clock, would never become old.
+        # After a wrong clock, an answer from the future would never expire.
         if abs(datetime.now(UTC) - date) >= timedelta(days=self.keep_days):
             raise ValueError("an old answer")
-        results, _ = _read(content, read)
+        results, _ = _parse_answer(content, read)
         note_answer(self.name, date)
         return results
 
     def _send(self, params: Mapping[str, str] | None, body: Any) -> Any:
-        """Sends a request, again after errors that may pass, and returns the answer."""
+        """Sends a request, again after temporary errors, and returns the answer."""
         requests = imported("requests", "apis")
         for attempt in range(1, _ATTEMPTS + 1):
             requested_pause = 0.0
@@ -159,21 +159,20 @@ class SearchEngine:
         return response.content
 
     def _no_answer(self, reason: str) -> ToucheError:
-        """Returns the error for an answer that is missing or unreadable."""
         return ToucheError(
             f"{self.address} sent no readable answer ({reason}); try again later (answers are cached)"
         )
 
 
 def first_of_each(results: Iterable[Result], among: frozenset[str] | None) -> list[tuple[str, float]]:
-    """Returns the results that a run can contain: for each id the first one.
+    """Returns the results that a run can contain: the first one for each id.
 
     Args:
-        results: in their order; those without an id are omitted.
+        results: in order; those without an id are skipped.
         among: the ids of the documents to re-rank, or None for all documents.
 
     Returns:
-        Ids and scores in their order.
+        Ids and scores, in order.
 
     Examples:
         >>> import touche
@@ -187,8 +186,8 @@ def first_of_each(results: Iterable[Result], among: frozenset[str] | None) -> li
     return list(scores.items())
 
 
-def _read(content: bytes, read: Read) -> tuple[Sequence[Result], int]:
-    """Parses an answer; raises ValueError or TypeError if a run cannot contain its ids or scores."""
+def _parse_answer(content: bytes, read: Read) -> tuple[Sequence[Result], int]:
+    """Parses an answer; raises ValueError or TypeError if a run can't contain its ids or scores."""
     results, missing = read(content)
     scored = [(id, float(score)) for id, score in results]
     if not all(isfinite(score) and (id is None or is_word(id)) for id, score in scored):
@@ -197,7 +196,7 @@ def _read(content: bytes, read: Read) -> tuple[Sequence[Result], int]:
 
 
 def _seconds(retry_after: str) -> float:
-    """Returns the pause in a header Retry-After, a number of seconds or a date; 0 if it is unreadable."""
+    """Returns the pause in a Retry-After header, a number of seconds or a date; 0 if it is unreadable."""
     with suppress(ValueError, OverflowError):
         return float(int(retry_after))
     with suppress(ValueError, OverflowError):

@@ -1,4 +1,4 @@
-"""Baselines as PyTerrier transformers; imported only if PyTerrier is installed."""
+"""Baselines as PyTerrier transformers. Imported only if PyTerrier is installed."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,16 +18,15 @@ _SCORES = ["score", "rank"]
 
 
 class BaselineTransformer(pt.Transformer):  # type: ignore[misc]
-    """A transformer that ranks by a baseline.
+    """A transformer that ranks using a baseline.
 
     Attributes:
         ranker: the baseline.
-        options: values of all its options.
-        documents: the collection; None if the frames have the documents.
+        options: the values of all its options.
+        documents: the collection; None if the frames contain the documents.
     """
 
     def __init__(self, ranker: Baseline, options: Mapping[str, Any], documents: Documents | None) -> None:
-        """Creates the transformer; arguments as the attributes."""
         super().__init__()
         self.ranker = ranker
         self.options = options
@@ -39,36 +38,32 @@ class BaselineTransformer(pt.Transformer):  # type: ignore[misc]
         return f"touche.pyterrier({self.ranker.name!r}{options})"
 
     def transform(self, inp: DataFrame) -> DataFrame:
-        """Ranks the documents of a collection, or re-ranks those of a frame.
+        """Ranks a collection's documents, or re-ranks a frame's.
 
         Args:
-            inp: the columns qid and query; with docno the frame is re-ranked, and without a collection it
-                also needs text.
+            inp: the columns qid and query. With docno, the frame is re-ranked; without a collection, it needs
+                text, too.
 
         Returns:
             The input's columns with docno, score and rank, from 0. Documents without a score are missing.
         """
         needed = ["query"] if self.documents is not None else ["query", "text"]
-        # With a collection, the frame has queries or results; without one, results.
+        # With a collection, the frame contains queries or results; without one, results.
         with pt.validate.any(inp, context=self) as forms:
             if self.documents is not None:
                 forms.query_frame(extra_columns=needed, mode="retrieve")
             forms.result_frame(extra_columns=needed, mode="rerank")
-        keys = ["qid", "docno"] if "docno" in inp.columns else ["qid"]  # which identify a row of the input
-        unscored = inp.drop(columns=_SCORES, errors="ignore")  # without the scores of an earlier ranking
+        keys = ["qid", "docno"] if "docno" in inp.columns else ["qid"]  # identify a row of the input
+        unscored = inp.drop(columns=_SCORES, errors="ignore")  # without an earlier ranking's scores
         ranked = self._ranked(_checked_texts(unscored, [*keys, *needed]))
         columns = list(dict.fromkeys([*unscored.columns, "docno", *_SCORES]))  # each once
-        # The keys in ``ranked`` are texts, but ids in the input may be numbers. Repeated rows of the input
-        # would repeat results.
+        # The keys in ``ranked`` are strings, but the input's ids may be numbers. Duplicate rows in
+        # the input would duplicate results.
         rows = unscored.astype(dict.fromkeys(keys, str)).drop_duplicates(keys)
         return ranked.merge(rows, on=keys, how="left")[columns]
 
     def _ranked(self, frame: DataFrame) -> DataFrame:
-        """Returns a row with qid, docno, score and rank for each document.
-
-        Args:
-            frame: the needed columns, as texts; with docno, its documents are the candidates of their qid.
-        """
+        """Returns qid, docno, score and rank of each hit. With docno, ``frame`` lists candidates."""
         candidates: Any = {}  # frozensets of ids by qid; a qid without a set ranks all documents
         if "docno" in frame:
             candidates = frame.groupby("qid")["docno"].agg(frozenset)
@@ -90,7 +85,7 @@ class BaselineTransformer(pt.Transformer):  # type: ignore[misc]
 
 
 def _checked_texts(frame: DataFrame, columns: Sequence[str]) -> DataFrame:
-    """Returns some columns as texts; refuses missing values, which would become the text ``nan``."""
+    """Returns columns as strings; rejects missing values, which would become the string ``nan``."""
     for column in columns:
         if frame[column].isna().any():
             row = int(frame[column].isna().to_numpy().argmax()) + 1
@@ -99,7 +94,7 @@ def _checked_texts(frame: DataFrame, columns: Sequence[str]) -> DataFrame:
 
 
 def _by_key(frame: DataFrame, key: str, value: str) -> dict[str, str]:
-    """Returns the value of each key; refuses a key with two values."""
+    """Returns each key's value; rejects keys with two values."""
     pairs = frame[[key, value]].drop_duplicates()
     keys = pairs[key]
     repeated = keys[keys.duplicated()]  # each has two values

@@ -1,4 +1,4 @@
-"""Collections larger than one machine, read and scored by the workers of a Spark cluster."""
+"""Collections that are too large for one machine, read and scored by a Spark cluster's workers."""
 
 from touche.cluster.inputs import find as find
 from touche.cluster.inputs import opened as opened

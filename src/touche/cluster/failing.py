@@ -1,4 +1,4 @@
-"""Errors on workers: which Spark should retry on another worker, and which would happen there again.
+"""Workers' errors: some deserve a retry on another worker, others would happen there too.
 
 Spark decides how often it retries (``spark.task.maxFailures``); ``touche.cluster.session`` has our settings.
 """
@@ -16,34 +16,30 @@ from touche.io.packages import without_packages
 
 _R = TypeVar("_R")
 
-_TRANSIENT_ERRORS = (OSError, MemoryError)  # errors of one worker, such as a full disk or a lost file system
+_TRANSIENT_ERRORS = (OSError, MemoryError)  # such as a full disk or a lost file system
 _MAX_MESSAGE_LENGTH = 200  # characters
 
 
 class SparkError(ToucheError):
-    """Spark failed; its log has details."""
+    """Spark failed; its log has the details."""
 
 
 @dataclass(frozen=True)
 class Failed:
-    """An error instead of a result, which would happen on every worker.
-
-    Attributes:
-        reason: the message.
-    """
+    """An error in place of a result. It would happen on every worker."""
 
     reason: str
 
     @classmethod
     def from_error(cls, error: Exception) -> "Failed":
-        """Describes an error: our own by its message, any other by the baseline's line that raised it.
+        """Describes an error: our own by its message, others by the baseline's line that raised it.
 
         Raises:
             Exception: the error itself if Spark should retry.
         """
-        # An InputError was raised from the system's error if the file could not be read.
+        # An unreadable file's InputError has the system's error as its cause.
         cause = error.__cause__ if isinstance(error, InputError) else error
-        if isinstance(cause, _TRANSIENT_ERRORS):  # a retry may succeed; a broken file stays broken
+        if isinstance(cause, _TRANSIENT_ERRORS):  # a retry may help, unlike for a broken file
             raise error
         if isinstance(error, ToucheError):
             return cls(str(error))
@@ -52,7 +48,7 @@ class Failed:
 
 
 def result_or_failure(work: Callable[..., _R], *arguments: Any) -> "_R | Failed":
-    """Returns the result of a function, or its error if every worker would have it."""
+    """Calls a function and returns its result, or the error if it would happen on every worker."""
     try:
         return work(*arguments)
     except Exception as error:
@@ -60,7 +56,7 @@ def result_or_failure(work: Callable[..., _R], *arguments: Any) -> "_R | Failed"
 
 
 def add_results(add: Callable[[_R, _R], _R], one: "_R | Failed", other: "_R | Failed") -> "_R | Failed":
-    """Returns the sum of two results, or the first error among them."""
+    """Adds two results; returns the first error if there is one."""
     if isinstance(one, Failed):
         return one
     if isinstance(other, Failed):
@@ -70,24 +66,20 @@ def add_results(add: Callable[[_R, _R], _R], one: "_R | Failed", other: "_R | Fa
 
 @contextmanager
 def spark_errors() -> Iterator[None]:
-    """Raises the errors of Spark as one sentence.
-
-    Raises:
-        SparkError: if Spark fails.
-    """
+    """Turns Spark's errors into a SparkError with one sentence."""
     from py4j.protocol import Py4JError  # optional
     from pyspark.errors import PySparkException  # optional
 
     try:
         yield
     except (Py4JError, PySparkException, ConnectionError) as error:
-        # An error from Java has Java's own exception, whose text is a traceback.
+        # The text of a Java error's exception is a traceback.
         reason = failure_reason(_error_text(getattr(error, "java_exception", error)))
         raise SparkError(f"Spark failed ({reason})") from error
 
 
 def _error_text(error: object) -> str:
-    """Returns an error's text; errors of a Java process that has ended have none."""
+    """Returns an error's text. If the Java process is gone, its errors can't be printed."""
     try:
         return str(error)
     except Exception:
@@ -95,9 +87,9 @@ def _error_text(error: object) -> str:
 
 
 def failure_reason(message: str) -> str:
-    """Returns the error of a worker's traceback with the baseline's line, or Java's message."""
+    """Returns the error in a worker's traceback with the baseline's line, or Java's message."""
     message = without_packages(message)  # a baseline's package has a generated name
-    # The last traceback is the baseline's; without one, this is the whole message.
+    # The last traceback is the baseline's. If there is none, this is the whole message.
     _, _, trace = message.rpartition("Traceback (most recent call last):")
     baseline_lines = re.findall(rf'{FOLDER_PREFIX}\w+/([^"]*)", line (\d+)', trace)
     errors = re.findall(r"^(?:\w+\.)*\w+(?:Error|Exception)\b.*", trace, re.MULTILINE)
@@ -112,5 +104,5 @@ def failure_reason(message: str) -> str:
 
 
 def shortened(message: str) -> str:
-    """Returns a machine's message on one line of limited length."""
+    """Returns a message on one line, cut to 200 characters."""
     return one_line(message)[:_MAX_MESSAGE_LENGTH]

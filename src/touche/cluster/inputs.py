@@ -1,4 +1,4 @@
-"""Finds the input of a run on Spark: in files shared by all machines, or in any file system of Spark."""
+"""Finds a run's input for Spark: files that all machines share, or any file system that Spark can read."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -22,7 +22,7 @@ from touche.io.opening import FileInMemory
 from touche.trec.topics import read_topics, topics_named
 
 _LOCAL_SCHEME = "file:"
-_MAX_FILE_BYTES = (1 << 31) - 1  # of a file that Spark passes on
+_MAX_FILE_BYTES = (1 << 31) - 1  # largest file that Spark can pass on
 
 
 @contextmanager
@@ -32,14 +32,10 @@ def opened(
     """Starts Spark, opens an input for its workers, and stops Spark at the end of the block.
 
     Args:
-        baseline: the baseline that ranks the input.
-        name: the path, id or address of the input.
-        corpus: the id of a corpus of ir_datasets, for a directory that has only topics.
+        name: the input's path, id or address.
+        corpus: an ir_datasets corpus, for a directory that contains only topics.
         topics: a file of topics for an address; None for the one at the address.
         master: Spark's address.
-
-    Raises:
-        ToucheError: if the input is unusable, or Spark fails.
     """
     is_remote = is_address(name)
     if is_remote and corpus is not None:
@@ -53,12 +49,7 @@ def opened(
 
 
 def find(context: Any, ship: Ship, local: Input) -> Input:
-    """Returns the input of one machine for workers, which see its files under the same paths.
-
-    Args:
-        context: a SparkContext.
-        ship: the result of ``folder_sent``.
-        local: the input on this machine.
+    """Prepares one machine's input for workers that see its files under the same paths.
 
     Raises:
         ToucheError: if the documents are not in files.
@@ -72,7 +63,7 @@ def find(context: Any, ship: Ship, local: Input) -> Input:
 
 
 class _Entry(NamedTuple):
-    """A file in the listing of a folder: its name, and its size in bytes."""
+    """A file in a folder listing; the size is in bytes."""
 
     name: str
     size: int
@@ -84,9 +75,6 @@ def _on_spark(
     """Returns a collection for workers.
 
     Args:
-        context: a SparkContext.
-        ship: the result of ``folder_sent``.
-        files: the files on this machine, or their names on the cluster.
         size: the size of all files in bytes.
         sources: returns an RDD with the files; its argument is the number of partitions.
     """
@@ -104,24 +92,19 @@ def _on_spark(
 
 @dataclass(frozen=True)
 class _Folder:
-    """A folder in a file system that Spark can read.
-
-    Attributes:
-        context: a SparkContext.
-        uri: the address, such as ``hdfs://host/clueweb12``.
-    """
+    """A folder in a file system that Spark can read, such as ``hdfs://host/clueweb12``."""
 
     context: Any
     uri: str
 
     @property
     def is_local(self) -> bool:
-        """Whether it is a folder of files, which all machines have to see under the same path."""
+        """Whether these are ordinary files, which all machines must see under the same path."""
         return self.uri.lower().startswith(_LOCAL_SCHEME)
 
     def path(self, name: str) -> Path:
-        """Returns the path of a file that Spark lists by this name; only a local path can be opened."""
-        if self.is_local:  # not decoded as an address: Spark's names have blanks as they are
+        """Returns the path for a name that Spark lists. You can open it only if the folder is local."""
+        if self.is_local:  # don't decode it as an address: Spark doesn't encode blanks
             return Path(name[len(_LOCAL_SCHEME) :])
         return Path(name)
 
@@ -129,15 +112,11 @@ class _Folder:
         """Returns all files at any depth by path, except hidden ones."""
         with spark_errors():
             files = self._read().options(recursiveFileLookup="true").load(self.uri)
-            rows = files.select("path", "length").collect()  # without the contents
+            rows = files.select("path", "length").collect()  # without contents
         return {self.path(row.path): _Entry(row.path, row.length) for row in rows}
 
     def readable_file(self, entry: _Entry) -> Path:
-        """Returns a file that this process can read.
-
-        Raises:
-            InputError: if the file is too large for Spark.
-        """
+        """Returns a file that this process can read. Raises InputError if it is too large for Spark."""
         if self.is_local:
             return self.path(entry.name)
         _check_sizes([entry])
@@ -146,39 +125,28 @@ class _Folder:
             return FileInMemory.from_bytes(entry.name, bytes(content))
 
     def contents(self, paths: Iterable[str], tasks: int) -> Any:
-        """Returns an RDD with the contents of files.
-
-        Args:
-            paths: Spark's names of the files.
-            tasks: ignored, because Spark chooses the number of tasks; callers of ``sources`` pass it.
-        """
+        """Returns an RDD with files' contents. Spark chooses the number of tasks, so ``tasks`` is ignored."""
         selected = frozenset(paths)
-        # Spark selects by a pattern, such as {*.gz,*.json}. Others with these suffixes are removed below.
+        # Spark selects by a pattern, such as {*.gz,*.json}. Other files that match are dropped below.
         patterns = sorted({f"*{Path(path).suffix}" for path in selected})
         reader = self._read().options(recursiveFileLookup="true", pathGlobFilter=f"{{{','.join(patterns)}}}")
         rows = reader.load(self.uri).select("path", "content").rdd
         return rows.mapPartitions(partial(_selected_contents, selected))
 
     def _read(self) -> Any:
-        """Returns Spark's reader of whole files."""
+        """Returns Spark's reader for whole files."""
         from pyspark.sql import SparkSession  # optional
 
         return SparkSession(self.context).read.format("binaryFile")
 
 
 def find_remote(context: Any, ship: Ship, uri: str, topics: Path | None) -> Input:
-    """Returns the input in any file system that Spark can read; documents may be at any depth.
+    """Finds the input in any file system that Spark can read; documents may be at any depth.
 
-    Workers open files of ``file:``; Spark passes them the contents of all others.
+    Workers open ``file:`` files themselves; Spark passes them the contents of others.
 
     Args:
-        context: a SparkContext.
-        ship: the result of ``folder_sent``.
-        uri: the address of a folder.
         topics: a file of topics on this machine; None for the one in the folder.
-
-    Raises:
-        ToucheError: if topics or documents are missing, or a file is too large for Spark.
     """
     folder = _Folder(context, uri.rstrip("/"))
     entries = folder.entries()
@@ -194,14 +162,14 @@ def find_remote(context: Any, ship: Ship, uri: str, topics: Path | None) -> Inpu
     remedy = ", or pass a file with --topics"
     topics_file = topics or folder.readable_file(entries[topics_named(at_top, uri, remedy)])
     input = Input.combine(read_topics(topics_file), topics_file, files)
-    if not folder.is_local:  # only files of this machine can be read again, for their md5
+    if not folder.is_local:  # only local files can be read again, for their MD5
         input = replace(input, files=(topics,) if topics else ())
     size = sum(entry.size for entry in collection_entries)
     return replace(input, documents=_on_spark(context, ship, files, size, sources))
 
 
 def _check_sizes(entries: Iterable[_Entry]) -> None:
-    """Raises InputError for a file that is too large for Spark."""
+    """Raises InputError if a file is too large for Spark."""
     for entry in entries:
         if entry.size > _MAX_FILE_BYTES:
             remedy = "split it, or mount its file system on all machines and pass its folder as file:///..."
@@ -209,5 +177,5 @@ def _check_sizes(entries: Iterable[_Entry]) -> None:
 
 
 def _selected_contents(selected: frozenset[str], rows: Iterable[Any]) -> Iterator[Path]:
-    """Yields the selected files among Spark's rows, with their contents."""
+    """Yields the selected files in Spark's rows, with their contents."""
     return (FileInMemory.from_bytes(row.path, row.content) for row in rows if row.path in selected)

@@ -1,4 +1,4 @@
-"""Starts Spark for one run, and stops it with the run."""
+"""Starts Spark for a run, and stops it afterwards."""
 
 import os
 import re
@@ -20,7 +20,7 @@ _JAVA_ERROR = re.compile(
 _NO_JAVA = re.compile(r"\S*/bin/java: .*|JAVA_HOME is not set")
 _SETTINGS = {
     "spark.ui.showConsoleProgress": "false",
-    "spark.excludeOnFailure.enabled": "true",  # a worker with a full disk gets no more tasks
+    "spark.excludeOnFailure.enabled": "true",  # a worker whose disk is full gets no more tasks
 }
 
 
@@ -30,12 +30,12 @@ def started(master: str, name: str, settings: Mapping[str, str] | None = None) -
 
     Args:
         master: the address of Spark's master, such as ``local[*]``, ``spark://host:7077`` or ``yarn``.
-        name: the name of the run on Spark's pages.
-        settings: settings of Spark, added to those in its own files.
+        name: the run's name in Spark's web interface.
+        settings: Spark settings, in addition to those in its own files.
 
     Raises:
-        ToucheError: if PySpark or Java is missing, or Spark fails. If it fails in the block, the message
-            names a file with Spark's log.
+        ToucheError: if PySpark or Java is missing, or Spark fails. If Spark fails in the block, the message
+            names a file with its log.
     """
     pyspark = _pyspark()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers run the same Python
@@ -58,7 +58,7 @@ def started(master: str, name: str, settings: Mapping[str, str] | None = None) -
 
 
 def _save_log(output: IO[str]) -> str:
-    """Saves Spark's output in a file that stays, and returns its name."""
+    """Saves Spark's output in a file that is kept, and returns its name."""
     output.seek(0)
     with tempfile.NamedTemporaryFile("w", prefix="touche-spark-", suffix=".log", delete=False) as log:
         shutil.copyfileobj(output, log)
@@ -66,13 +66,8 @@ def _save_log(output: IO[str]) -> str:
 
 
 def _pyspark() -> Any:
-    """Returns the module of PySpark.
-
-    Raises:
-        ToucheError: if it is not installed.
-    """
     try:
-        with warnings.catch_warnings(action="ignore"):  # warnings about libraries that are not used here
+        with warnings.catch_warnings(action="ignore"):  # about libraries that we don't use
             import pyspark  # optional
     except ImportError:
         raise ToucheError(f"PySpark is not installed; get it with: {installing('spark')}") from None
@@ -80,32 +75,28 @@ def _pyspark() -> Any:
 
 
 def _context(pyspark: Any, conf: Any, output: IO[str]) -> Any:
-    """Returns a context whose Java process writes to a file, not to standard error.
-
-    Raises:
-        ToucheError: if Java is missing, dies, or refuses a setting.
-    """
+    """Returns a context whose Java process writes to ``output``, not to standard error."""
     from pyspark.java_gateway import launch_gateway  # optional
 
     try:
         gateway = launch_gateway(conf, popen_kwargs={"stdout": output, "stderr": output})
-        with warnings.catch_warnings(action="ignore"):  # warnings about pandas, which is not used here
+        with warnings.catch_warnings(action="ignore"):  # about pandas, which we don't use
             return pyspark.SparkContext(conf=conf, gateway=gateway)
     except Exception as error:
         output.seek(0)
         text = output.read()
-        # Java's own message says most; without Java there is a line of its launcher.
+        # Java's own message says most. If Java is missing, its launcher writes a line.
         reasons = [*_JAVA_ERROR.findall(text), *_NO_JAVA.findall(text), str(error)]
         remedy = "check --master and Spark's settings; JAVA_HOME or the PATH needs Java 17 or newer"
         raise ToucheError(f"Spark cannot be started ({shortened(reasons[0])}); {remedy}") from error
 
 
 def _end_java(gateway: Any) -> None:
-    """Ends Java, so that a later run in this process starts its own with other settings."""
+    """Ends Java, so that a later run in this process can start its own with other settings."""
     from pyspark import SparkContext  # optional
 
     gateway.shutdown()
-    if gateway.proc:  # else another program, such as spark-submit, has started Java
+    if gateway.proc:  # else another program, such as spark-submit, started Java
         gateway.proc.stdin.close()  # Java ends when its standard input is closed
         gateway.proc.wait()
     SparkContext._gateway = SparkContext._jvm = None

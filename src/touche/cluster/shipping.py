@@ -1,4 +1,4 @@
-"""Sends workers the folder of the baseline, and functions from its modules."""
+"""Sends the baseline's folder, and functions from its modules, to the workers."""
 
 import os
 import pickle
@@ -15,7 +15,7 @@ from touche.errors import InputError, ToucheError
 from touche.io.packages import make_package
 from touche.io.temporary import temporary_folder
 
-FOLDER_PREFIX = "touche-baseline-"  # the beginning of the folder's name on the workers
+FOLDER_PREFIX = "touche-baseline-"  # of its name on the workers
 
 Ship = Callable[[Callable[..., Any]], "Shipped"]
 """Prepares a function for the workers, so that it can use the baseline's modules there."""
@@ -23,14 +23,11 @@ Ship = Callable[[Callable[..., Any]], "Shipped"]
 
 @dataclass(frozen=True)
 class Shipped:
-    """A function that workers call.
-
-    A worker imports the baseline's modules from the copy of their folder that ``folder_sent`` sent.
+    """A function for workers, which import the baseline's modules from a copy of its folder.
 
     Attributes:
-        package: the package of the baseline's folder; empty without a folder.
-        copy: the name of the folder's copy.
-        function: the function.
+        package: the package for the baseline's folder; empty if there is no folder.
+        copy: the copy's name, from ``folder_sent``.
     """
 
     package: str
@@ -38,24 +35,23 @@ class Shipped:
     function: Callable[..., Any]
 
     def __call__(self, *arguments: Any) -> Any:
-        """Calls the function."""
         return self.function(*arguments)
 
     def __reduce__(self) -> Any:
-        """Pickles the function as bytes, which ``_receive`` reads on the worker, once it knows the copy."""
+        """Pickles the function as bytes, because the worker must know the copy before it unpickles them."""
         from pyspark import cloudpickle  # optional
 
         return _receive, (_code_digest(), self.package, self.copy, cloudpickle.dumps(self.function))
 
 
 def _receive(code_digest: str, package: str, copy: str, function: bytes) -> Shipped:
-    """Returns the function on a worker, which then imports the baseline's modules from the folder's copy."""
+    """Unpickles a function on a worker."""
     from pyspark import SparkFiles  # optional
 
     if code_digest != _code_digest():
         problem = "the code of touche-baselines differs between workers and driver"
         raise ToucheError(f"{problem}; install the same version on all machines")
-    if package:  # first, because reading the function imports modules of the folder, from its copy
+    if package:  # first: unpickling the function imports modules from the folder's copy
         make_package(package, os.path.realpath(SparkFiles.get(copy)))
     return Shipped(package, copy, pickle.loads(function))
 
@@ -69,12 +65,12 @@ def _code_digest() -> str:
 
 @contextmanager
 def folder_sent(context: Any, folder: Path | None, package: str = "") -> Iterator[Ship]:
-    """Sends a baseline's folder to the workers, without hidden or compiled files and virtual environments.
+    """Sends a baseline's folder to the workers, except hidden files, compiled files and virtual environments.
 
     Args:
         context: a SparkContext.
-        folder: the folder; None if the baseline has none, and then nothing is sent.
-        package: the package of the folder.
+        folder: the folder; None if the baseline has none.
+        package: the folder's package.
 
     Yields:
         A function that prepares functions for the workers.
@@ -86,11 +82,11 @@ def folder_sent(context: Any, folder: Path | None, package: str = "") -> Iterato
         copy = temporary.name  # unique, because Spark sends a name only once
         if folder:
             archive = temporary / f"{copy}.zip"
-            # Without strict_timestamps, files may be older than 1980.
+            # Otherwise files must not be older than 1980.
             with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as packed:
                 for path in files_in(folder):
                     if any(part.startswith(".") for part in path.relative_to(folder).parts):
-                        continue  # such as a file with keys
+                        continue  # e.g. a file with keys
                     if path.is_dir():  # a link, which may be circular or lead to a huge folder
                         raise InputError(path, "links to folders are not sent to Spark", "copy the folder")
                     if path.is_file():

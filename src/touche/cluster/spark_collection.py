@@ -1,4 +1,4 @@
-"""Collections on Spark: workers read them, and store the results on their disks."""
+"""Collections on Spark: workers read them and store the results on their disks."""
 
 import logging
 from collections.abc import Callable, Iterable, Iterator
@@ -25,13 +25,13 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class SparkDocuments(Documents):
-    """A collection that the workers of a cluster read.
+    """A collection that a cluster's workers read.
 
     Attributes:
         files: the same collection on one machine.
-        size: the size of the files in bytes.
+        size: the files' size in bytes.
         sources: returns an RDD with the files; its argument is the number of partitions.
-        parallelism: the smallest number of tasks, if the files can be cut into pieces.
+        parallelism: the minimum number of tasks, if the files can be cut into pieces.
         ship: prepares functions for the workers.
     """
 
@@ -45,60 +45,54 @@ class SparkDocuments(Documents):
         return f"{self.files}, on Spark"
 
     def __iter__(self) -> Iterator[AnyDocument]:
-        """Raises ToucheError, because only the workers read the documents."""
+        """Raises ToucheError, because only workers read the documents."""
         problem = "this baseline iterates over the documents on one machine"
         raise ToucheError(
             f"{problem}; omit --runner spark, which needs a baseline that ranks with touche.scan"
         )
 
     def read_by_workers(self, read: MakeParts[_T]) -> Parts[_T]:
-        """Reads the documents; each task passes some of them to a function, and stores its parts.
+        """Reads the documents: each task passes some of them to ``read`` and stores its parts.
 
-        Parts are stored on the disks of workers. If a worker is lost, its parts are made again.
-
-        Args:
-            read: makes parts from documents.
-
-        Raises:
-            ToucheError: if a file is broken, there are no documents, or workers fail.
+        Parts are stored on the workers' disks. If a worker is lost, they are computed again.
         """
         from pyspark import StorageLevel  # optional
 
         task = ReadTask(reader=self.files.format.read, parser=self.parser, make_parts=read)
         with spark_errors():
-            # Each task yields parts, and then a report. Only the reports come to this machine.
+            # Each task yields parts, then a report. Only the reports come to this machine.
             items = self._sources().mapPartitions(self.ship(task)).persist(StorageLevel.DISK_ONLY)
             reports = items.filter(lambda item: isinstance(item, WorkerReport)).collect()
         self._check(sum(reports, WorkerReport()))
         return WorkerParts(items, self.ship)
 
     def _sources(self) -> Any:
-        """Returns an RDD with the files, or with their pieces if there are fewer files than processors."""
+        """Returns an RDD with the files, or with pieces if there are fewer files than processors."""
         tasks = max(self.parallelism, self.size // _TASK_BYTES)
         file_count = len(self.paths)
-        splitter = self.files.format.splitter  # None if files of this format cannot be cut
-        if splitter and file_count < self.parallelism:  # cuts the files, so that all processors have work
+        splitter = self.files.format.splitter  # None if the files can't be cut
+        if splitter and file_count < self.parallelism:  # cut them, so that all processors have work
             return self.sources(file_count).mapPartitions(partial(cut_files, splitter)).repartition(tasks)
         return self.sources(min(file_count, tasks))
 
     def _check(self, report: WorkerReport) -> None:
-        """Logs the warnings of all tasks; raises their first error, or one if there are no documents."""
+        """Logs all tasks' warnings. Raises their first error, or an error if there are no documents."""
         for warning in report.warnings:
             _log.warning("%s", warning)
         report.skipped.warn()
         if report.errors:
             raise ToucheError(report.errors[0])
         if not report.records:
-            # No file has documents; the error names the first file.
+            # no file contains documents; the error names the first file
             raise InputError(self.paths[0], "no documents in this file", "check that this is the right file")
 
 
 @dataclass(frozen=True)
 class WorkerParts(Generic[_T]):
-    """Parts of a collection on the disks of workers.
+    """Parts of a collection on workers' disks.
 
     Attributes:
-        parts: an RDD of parts; the report of each task is among them.
+        parts: an RDD with parts, and each task's report among them.
         ship: prepares functions for the workers.
     """
 
@@ -106,10 +100,10 @@ class WorkerParts(Generic[_T]):
     ship: Ship
 
     def folded(self, zero: _R, add_part: Callable[[_R, _T], _R], merge: Callable[[_R, _R], _R]) -> _R:
-        """Aggregates the parts of each partition in a task, then merges the results."""
+        """Folds each partition's parts in a task, then merges the results."""
 
         def aggregate_partition(items: Iterable[_T | WorkerReport]) -> Iterator[_R | Failed]:
-            """Yields the result of a partition, because Spark needs an iterator."""
+            """Yields one result, because Spark needs an iterator."""
             yield result_or_failure(reduce, add_part, _parts_in(items), zero)
 
         with spark_errors():
@@ -121,11 +115,9 @@ class WorkerParts(Generic[_T]):
 
 
 def _parts_in(items: Iterable[_T | WorkerReport]) -> Iterator[_T]:
-    """Yields the parts among parts and reports.
+    """Yields the parts. Raises ToucheError if a report contains an error.
 
-    Raises:
-        ToucheError: if a report has an error. The first reading had none, but Spark reads files again if a
-            worker is lost.
+    The first reading found none, but when a worker is lost, Spark reads files again.
     """
     for item in items:
         if not isinstance(item, WorkerReport):

@@ -1,4 +1,4 @@
-"""The work of a task: it reads some of the files or pieces, and reports warnings and errors."""
+"""What a task does: it reads files or pieces, and reports warnings and errors."""
 
 import logging
 from collections.abc import Callable, Iterable, Iterator
@@ -23,13 +23,13 @@ MakeParts = Callable[[Iterable[AnyDocument]], Iterator[_T]]
 
 @dataclass(frozen=True)
 class WorkerReport:
-    """Numbers, warnings and errors of a task.
+    """A task's counts, warnings and errors.
 
     Attributes:
         records: the number of documents and pages.
         skipped: the skipped pages.
-        warnings: the warnings that a single machine would print.
-        errors: the errors that would end a single machine's run.
+        warnings: what a single machine would warn about.
+        errors: what would end a single machine's run.
     """
 
     records: int = 0
@@ -53,13 +53,13 @@ Source = Path | Piece | WorkerReport
 
 @dataclass(frozen=True)
 class ReadTask(Generic[_T]):
-    """Reads files or pieces, and yields the parts made from their documents, and finally a report.
+    """Reads files or pieces, and yields the parts made from their documents, then a report.
 
-    An error is reported, and only raised if Spark should retry on another worker.
+    Errors go into the report. They are raised only if Spark should retry on another worker.
 
     Attributes:
-        reader: the reader of a file.
-        parser: makes fields from web pages, or None.
+        reader: reads a file.
+        parser: parses web pages into fields, or None.
         make_parts: makes parts from documents.
     """
 
@@ -68,7 +68,6 @@ class ReadTask(Generic[_T]):
     make_parts: MakeParts[_T]
 
     def __call__(self, sources: Iterable[Source]) -> Iterator["_T | WorkerReport"]:
-        """Reads the sources."""
         reports: list[WorkerReport] = []
         with _collecting_warnings(reports):
             try:
@@ -78,8 +77,8 @@ class ReadTask(Generic[_T]):
         yield sum(reports, WorkerReport())
 
     def _documents(self, sources: Iterable[Source], reports: list[WorkerReport]) -> Iterator[AnyDocument]:
-        """Returns the documents, with the fields of parsed pages; adds reports on skipped pages."""
-        # The parser needs a process of its own, because it may crash. More processes would not help, because
+        """Yields the documents, with pages parsed. Adds reports on skipped pages."""
+        # The parser may crash, so it runs in a process of its own. More processes wouldn't help:
         # Spark runs one task per processor.
         return parsed(
             self._records(sources, reports),
@@ -91,18 +90,16 @@ class ReadTask(Generic[_T]):
     def _records(
         self, sources: Iterable[Source], reports: list[WorkerReport]
     ) -> Iterator[AnyDocument | RawPage | Skipped]:
-        """Yields the records of files and pieces.
+        """Yields the records in files and pieces, and reports their number.
 
-        For each file or piece, ``reports`` gets the number of records. A source that is a report is added to
-        them as it is.
+        A source that is itself a report is passed on.
         """
         for source in sources:
             if isinstance(source, WorkerReport):
                 reports.append(source)
                 continue
             count = 0
-            # The set of earlier ids is empty, because other machines read other files. Repeated ids are found
-            # only within a file or piece.
+            # Check ids only within a file or piece, because other machines read the others.
             records = source.documents() if isinstance(source, Piece) else self.reader(source, set())
             try:
                 for count, record in enumerate(records, 1):  # noqa: B007 (needed after the loop)
@@ -112,7 +109,7 @@ class ReadTask(Generic[_T]):
 
 
 def cut_files(splitter: Splitter, paths: Iterable[Path]) -> Iterator[Piece | WorkerReport]:
-    """Cuts files into pieces, and reports files that cannot be read."""
+    """Cuts files into pieces, and reports files that can't be read."""
     for path in paths:
         try:
             yield from splitter(path)
@@ -125,7 +122,7 @@ def _collecting_warnings(reports: list[WorkerReport]) -> Iterator[None]:
     """Adds a report for each warning that the library logs in this block."""
     logger = logging.getLogger("touche")
     handler = logging.Handler(logging.WARNING)
-    # Replacing the method of one object is shorter than a subclass; mypy refuses it.
+    # Shorter than a subclass, but mypy rejects it.
     handler.emit = lambda record: reports.append(WorkerReport(warnings=(record.getMessage(),)))  # type: ignore[method-assign]
     logger.addHandler(handler)
     try:

@@ -1,1 +1,1 @@
-"""Runs baselines as programs or as images, within limits."""
+"""Runs baselines as programs or images, within limits."""

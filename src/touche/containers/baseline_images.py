@@ -1,4 +1,4 @@
-"""The container images of baselines."""
+"""Baselines' container images."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -21,13 +21,13 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class ListedImage:
-    """The image of a baseline.
+    """A baseline's image.
 
     Attributes:
-        baseline: the name of the baseline.
-        image: the name of the image, such as ``touche/bm25``.
+        baseline: the baseline's name.
+        image: the image's name, such as ``touche/bm25``.
         size: its unpacked size, such as ``504 MB``; empty if it is not built.
-        published: the address of the published image; empty if there is none.
+        published: the published image's address; empty if there is none.
     """
 
     baseline: str
@@ -39,14 +39,14 @@ class ListedImage:
 def list_images(
     baselines: str | Sequence[str] = (), *, runner: Literal["docker", "podman"] = "docker"
 ) -> Table[ListedImage]:
-    """Returns the container image of each baseline, whether it is built, and where it is published.
+    """Returns each baseline's container image, whether it is built, and where it is published.
 
     Args:
-        baselines: names or paths of baselines; if empty, all that ship.
-        runner: the program that has the images.
+        baselines: names or paths of baselines; by default, all that ship.
+        runner: the program to ask for local images.
 
     Returns:
-        A ``ListedImage`` for each baseline; ``frame()`` returns them as a DataFrame.
+        A ``ListedImage`` per baseline; use ``frame()`` for a DataFrame.
 
     Raises:
         ToucheError: if there is no such baseline, or the program is not installed.
@@ -76,22 +76,22 @@ def build_images(
     runner: Literal["docker", "podman"] = "docker",
     log: Callable[[str], None] = _log.info,
 ) -> list[str]:
-    """Builds the base image and the images of baselines, and tries each on a part of the toy collection.
+    """Builds baselines' images and their bases, and tries each image on a part of the toy collection.
 
-    An image that fails there is removed. The part is the smallest that the baseline's expected.toml names. If
-    it names none, it is the first part that the image can rank.
+    That is the smallest part that the baseline's expected.toml names, or else the first part that the image
+    can rank. An image that fails is removed.
 
     Args:
-        baselines: names or paths of baselines; if empty, all that ship.
+        baselines: names or paths of baselines; by default, all that ship.
         runner: the program that builds them.
-        log: receives a line for each image, and the output of a failed build.
+        log: receives a line per image, and the output of a failed build.
 
     Returns:
-        The names of the images of the baselines, such as ``touche/bm25``.
+        The baselines' images, such as ``touche/bm25``.
 
     Raises:
         ToucheError: if there is no such baseline, the program is not installed, a build fails, or an image
-            cannot rank.
+            can't rank.
 
     Examples:
         >>> import touche
@@ -111,16 +111,16 @@ def build_images(
 def digest_images(
     baselines: str | Sequence[str] = (), *, runner: Literal["docker", "podman"] = "docker"
 ) -> Table[ImageDigest]:
-    """Returns the digest of the content of each baseline's image: files and settings, no timestamps.
+    """Returns a digest of each baseline's image: files and settings, no timestamps.
 
-    Docker, BuildKit and Podman make images with the same digest from the same source.
+    Docker, BuildKit and Podman give images from the same source the same digest.
 
     Args:
-        baselines: names or paths of baselines; if empty, all that ship.
-        runner: the program that has the images.
+        baselines: names or paths of baselines; by default, all that ship.
+        runner: the program to ask for local images.
 
     Returns:
-        An ``ImageDigest`` for each baseline; ``frame()`` returns them as a DataFrame.
+        An ``ImageDigest`` per baseline; use ``frame()`` for a DataFrame.
 
     Raises:
         ToucheError: if there is no such baseline or image, or the program is not installed.
@@ -146,21 +146,21 @@ def verify_image(
     runner: Literal["docker", "podman"] = "docker",
     log: Callable[[str], None] = _log.info,
 ) -> VerifiedImage:
-    """Rebuilds the image of a baseline from the current source, and compares the rebuild with the image.
+    """Rebuilds a baseline's image from the current source and compares the result with the image.
 
     Args:
-        baseline: the name or path of the baseline; with a run it may be left out.
-        against: another image to compare with; empty for the local or published image.
-        run: a run; then the image that made this run is compared.
-        runner: the program that has and builds the images.
-        log: receives a line for each step.
+        baseline: a baseline's name or path; you can omit it if you pass a run.
+        against: another image to compare with, instead of the local or published one.
+        run: a run, to compare with the image that made it.
+        runner: the program that stores and builds the images.
+        log: receives a line per step.
 
     Returns:
         A ``VerifiedImage``, whose ``answer`` says whether the image and its rebuild are the same.
 
     Raises:
-        ToucheError: if neither a baseline nor a run is passed, or both a run and ``against``. Also if there
-            is no such baseline, image or run, or a build fails.
+        ToucheError: if you pass neither a baseline nor a run, or both a run and ``against``; also if there is
+            no such baseline, image or run, or a build fails.
 
     Examples:
         >>> import touche
@@ -171,7 +171,7 @@ def verify_image(
     check_choice("runner", runner, PROGRAMS)
     if run is not None and against:
         raise ToucheError("an image and a run to compare with exclude each other; omit one of them")
-    name = name_or_path("baseline", baseline or "")  # None is also accepted
+    name = name_or_path("baseline", baseline or "")  # None is accepted too
     if run is not None:
         return verification.verify_run(runner, Path(expanded(run)), log, baseline=name)
     if not name:
@@ -180,5 +180,4 @@ def verify_image(
 
 
 def _folders(baselines: str | Sequence[str]) -> list[Path]:
-    """Returns the folders of baselines; no baseline means all that ship."""
     return [baseline_folder(name).resolve() for name in baseline_names(baselines) or names()]

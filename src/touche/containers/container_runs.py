@@ -1,4 +1,4 @@
-"""Runs baselines on this machine, or in a sandbox like TIRA's: with Docker, Podman or tira-run."""
+"""Runs baselines on this machine, or in a sandbox like TIRA's using Docker, Podman or tira-run."""
 
 import os
 import re
@@ -33,16 +33,16 @@ from touche.tira.provenance import DATASET_VARIABLE, IMAGE_VARIABLE, name_of_inp
 from touche.trec.runs import RUN_FILE
 from touche.trec.topics import name_of_topics
 
-# The parts of the toy collection, small ones first.
+# Parts of the toy collection, small ones first.
 TOY_PARTS = [f"spot-check/{part}" for part in ("passages", "pairs", "pages", "arguments", "images")]
-_SAFE_FOR_SHELL = re.compile(r"[\w.,/=:+-]+", re.ASCII)  # a word that a shell does not change
-# A stopped tira-run leaves its container running. $1 is the output folder, which the container mounts.
+_SAFE_FOR_SHELL = re.compile(r"[\w.,/=:+-]+", re.ASCII)  # a word that the shell leaves alone
+# When tira-run is stopped, its container keeps running. $1 is the output folder, which it mounts.
 _REMOVE_BY_VOLUME = 'docker rm --force $(docker ps --all --quiet --filter="volume=$1")'
-# The container of a run: the id and start time of this library's process, then digits that make it unique.
+# Container names: our process's id and start time, then digits that make the name unique.
 _CONTAINER_NAME = re.compile(r"touche-(?P<identity>(?P<pid>\d+)-\d+)-[0-9a-f]+")
-INVALID_FILE = f"{RUN_FILE}.invalid"  # the name of a run that breaks the format
-# Linux adds the memory of the process that starts a program to the program's peak, so a small one starts it.
-# It ignores SIGTERM, which the whole process group receives, because the program may still clean up.
+INVALID_FILE = f"{RUN_FILE}.invalid"  # name of a run in a wrong format
+# On Linux, a program's peak memory includes that of the process that starts it, so let a small one do
+# it. It ignores SIGTERM, which goes to the whole process group, to let the program clean up.
 _STARTER = """
 import os, signal, sys
 signal.signal(signal.SIGTERM, lambda *_: None)
@@ -62,8 +62,8 @@ class Usage:
 
     Attributes:
         wall: wall time in seconds.
-        memory: the peak memory of the largest process of a local run, in bytes; None for an image.
-        image: the digest of the content of the image that ran; empty without an image.
+        memory: a local run's peak memory in bytes, for its largest process; None for an image.
+        image: the content digest of the image; empty for a local run.
     """
 
     wall: float
@@ -76,7 +76,7 @@ class Job:
     """A baseline to run.
 
     Attributes:
-        baseline: the name of the baseline, or the path of its folder.
+        baseline: a baseline's name, or the path of its folder.
         arguments: its options, as on the command line.
         input: the id of an available dataset, or an input directory.
         output: the directory for run.txt.
@@ -89,7 +89,6 @@ class Job:
 
     @property
     def name(self) -> str:
-        """The name of the baseline."""
         return baseline_folder(self.baseline).resolve().name
 
 
@@ -97,24 +96,19 @@ Runner = Callable[[Job, Limits, Log], Usage]
 
 
 def run_locally(job: Job, limits: Limits, log: Log) -> Usage:
-    """Runs a baseline in its own process, without a sandbox and without limits.
-
-    Raises:
-        NotInstalledError: if the baseline's extra is not installed.
-        ToucheError: if the baseline fails, with its exit code and last line, or writes an invalid run.txt.
-    """
+    """Runs a baseline in its own process, without sandbox or limits."""
     extra = missing_extra(job.baseline)
     if extra:
         raise NotInstalledError(f"the extra {extra} is missing; install it with: {installing(extra)}")
-    # -P, because a module in the working directory must not replace one of Python's.
+    # -P: a module in the working directory must not replace one of Python's.
     command = [sys.executable, "-P", "-m", "touche", "run", job.baseline, *job.arguments]
     command += ["-i", job.input, "-o", str(job.output)]
     began = time.monotonic()
     with temporary_folder("touche-run-") as scratch:
         peak = scratch / "peak"
-        # -I and -S ignore the user's environment and packages, so that Python starts fast.
+        # -I and -S ignore the user's environment and packages, so Python starts faster.
         starter = [sys.executable, "-ISc", _STARTER, str(peak)]
-        # With TMPDIR, even the temporary files of a killed baseline disappear with this folder.
+        # Setting TMPDIR removes a killed baseline's temporary files too.
         ended = execute([*starter, *command], log, environment=os.environ | {"TMPDIR": str(scratch)})
         check_exit(job.name, ended)
         memory = int(peak.read_text()) * _BYTES_PER_UNIT
@@ -122,18 +116,7 @@ def run_locally(job: Job, limits: Limits, log: Log) -> Usage:
 
 
 def run_in_container(program: str, job: Job, limits: Limits, log: Log) -> Usage:
-    """Runs a baseline's image in a container without network and privileges, whose root is read-only.
-
-    Args:
-        program: ``docker`` or ``podman``.
-        job: the baseline to run.
-        limits: the limits of the container.
-        log: receives each line of the container.
-
-    Raises:
-        ToucheError: if the program or the image is missing, the baseline fails or exceeds a limit, or the run
-            leaves no valid run.txt.
-    """
+    """Runs a baseline's image in a container with no network, no privileges and a read-only root."""
     check_program(program)
     check_image(program, job.baseline)
     _remove_abandoned(program)
@@ -155,18 +138,15 @@ def run_in_container(program: str, job: Job, limits: Limits, log: Log) -> Usage:
             _check_run(job, output)
             return Usage(wall=wall, image=image)
         finally:
-            succeeds(*_removal(program, name))  # the container may be gone, which is no error
+            succeeds(*_removal(program, name))  # fails if the container is gone already
 
 
 def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
-    """Runs a baseline's image with the unmodified tira-run; of the limits, only the time limit applies.
+    """Runs a baseline's image using the unmodified tira-run. Only the time limit applies.
 
-    tira-run has its own settings, and ignores the exit code of the baseline.
-
-    Raises:
-        ToucheError: if tira-run or the image is missing, or the run leaves no valid run.txt.
+    tira-run uses its own settings and ignores the baseline's exit code.
     """
-    folder_of_scripts = Path(sys.executable).parent  # of an environment that may not be activated
+    folder_of_scripts = Path(sys.executable).parent  # the environment may not be activated
     program = shutil.which("tira-run", path=f"{folder_of_scripts}{os.pathsep}{os.environ['PATH']}")
     if program is None:
         raise ToucheError(f"tira-run is not installed; get it with: {installing('tira')}")
@@ -207,16 +187,14 @@ RUNNERS: Mapping[str, Runner] = {
 def try_image(program: str, baseline: str, log: Log) -> None:
     """Runs an image on a part of the toy collection, and removes the image if that fails.
 
-    An image can fail although its baseline works on this machine: an image contains no other baselines, and
-    only the packages that its Dockerfile installs.
+    An image can fail although its baseline works on this machine: it contains no other baselines, and only
+    the packages that its Dockerfile installs.
 
     Args:
-        program: ``docker`` or ``podman``.
-        baseline: the name of the baseline, or the path of its folder.
-        log: receives a line for each part, and the output of the container if it fails.
+        log: receives a line per part, and a failed container's output.
 
     Raises:
-        ToucheError: if the image ranks none of the parts that expected.toml names, or of all parts if it
+        ToucheError: if the image fails on the smallest part that expected.toml names, or on all parts if it
             names none.
     """
     image = image_name(baseline_folder(baseline).resolve().name)
@@ -239,25 +217,22 @@ def try_image(program: str, baseline: str, log: Log) -> None:
 
 
 def _remove_abandoned(program: str) -> None:
-    """Removes containers of this user that are left because their run and its watcher were killed.
-
-    The watcher is the shell that ``execute`` starts to clean up.
-    """
+    """Removes this user's containers if their run and ``execute``'s watching shell were killed."""
     label_filter = f"--filter=label={_owner_label()}"
     for name in output_of(program, "ps", "--all", "--format={{.Names}}", label_filter).split():
-        match = _CONTAINER_NAME.fullmatch(name)  # None if someone has renamed it
+        match = _CONTAINER_NAME.fullmatch(name)  # None if someone renamed it
         if match and _process_identity(match["pid"]) != match["identity"]:  # its process has ended
             succeeds(*_removal(program, name))
 
 
 def _removal(program: str, container: str) -> list[str]:
-    """Returns the command that removes a container, also a running one."""
+    """Returns the command that removes a container, even a running one."""
     return [program, "rm", "--force", "--volumes", container]
 
 
 def _owner_label() -> str:
-    """Returns a label for containers: the user, the boot of the machine, and the namespace of process ids."""
-    machine = uuid4().hex  # random without /proc, so that no later process removes the container
+    """Returns a label for containers: user, this boot, and process id namespace."""
+    machine = uuid4().hex  # random if there is no /proc, so that no later process removes the container
     with suppress(OSError):
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         machine = f"{boot}-{Path('/proc/self/ns/pid').stat().st_ino}"
@@ -265,19 +240,16 @@ def _owner_label() -> str:
 
 
 def _process_identity(pid: str) -> str:
-    """Returns the id and start time of a process, because ids are reused.
-
-    The result is empty if the process has ended, and without /proc.
-    """
+    """Returns a process's id and start time, as ids are reused; empty if it has ended, or without /proc."""
     with suppress(OSError):
-        # The fields of proc(5): the id, the program's name in parentheses, the state, and many more.
+        # proc(5): the id, the program's name in parentheses, the state, and many more.
         id_and_name, _, rest = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")
         fields = rest.split()
         state = fields[0]
         is_zombie = state == "Z"
         if not is_zombie:
-            id = id_and_name.split()[0]  # a number, also if pid is "self"
-            start_time = fields[19]  # field 22 of proc(5); the state is field 3
+            id = id_and_name.split()[0]  # a number even if pid is "self"
+            start_time = fields[19]  # field 22 in proc(5), where the state is field 3
             return f"{id}-{start_time}"
     return ""
 
@@ -298,14 +270,14 @@ def _sandbox(program: str, limits: Limits) -> list[str]:
         f"--user={os.getuid()}:{os.getgid()}",
         f"--cpus={limits.cpus:g}",
         f"--memory={limits.memory}",
-        f"--memory-swap={limits.memory}",  # memory and swap together, so that there is no swap
+        f"--memory-swap={limits.memory}",  # memory plus swap, so no swap
     ]
 
 
 def _input_and_output(job: Job, output: Path) -> list[str]:
-    """Returns the options that mount the output and, read-only, the input: a directory or files of a dataset.
+    """Returns the options that mount the output and, read-only, the input.
 
-    A variable passes the name of the collection, because its folder in the container is only ``/input``.
+    A variable passes the collection's name, because in the container its folder is just ``/input``.
     """
     mount_of_output = f"--mount={_bind(output, '/output', shown=job.output)}"
     paths = _input_paths(job, "/input").items()
@@ -315,24 +287,17 @@ def _input_and_output(job: Job, output: Path) -> list[str]:
 
 
 def _input_paths(job: Job, mounted_input: str) -> dict[str, Path]:
-    """Returns the input directory, or the files of a dataset, by their paths in a container.
-
-    Args:
-        job: the job with the input.
-        mounted_input: the path of the input directory in the container.
-    """
+    """Returns the input directory, or a dataset's files, by path in the container."""
     if not places.is_dataset(job.input):
         return {mounted_input: Path(job.input)}
     return {f"{mounted_input}/{name}": path for name, path in _files_of_dataset(job.input).items()}
 
 
 def _bind(path: Path, target: str, shown: Path | None = None) -> str:
-    """Formats a mount in the notation that allows colons in paths, unlike --volume.
+    """Returns a --mount option, which unlike --volume allows colons in paths.
 
     Args:
-        path: the path on this machine.
-        target: the path in the container.
-        shown: the path in an error, if ``path`` is a temporary one.
+        shown: the path for error messages, if ``path`` is a temporary one.
     """
     if any(sign in f"{path.resolve()}{target}" for sign in ',"'):
         problem = "Docker and Podman cannot mount a path with a comma or a quote"
@@ -343,19 +308,7 @@ def _bind(path: Path, target: str, shown: Path | None = None) -> str:
 def _run_container(
     program: str, name: str, arguments: Sequence[str], job: Job, limits: Limits, log: Log
 ) -> float:
-    """Runs a container until it ends, and returns the seconds it took.
-
-    Args:
-        program: ``docker`` or ``podman``.
-        name: the name of the container.
-        arguments: the arguments of the program's command ``run``.
-        job: the baseline to run.
-        limits: the limits, for messages; the time limit is applied here.
-        log: receives each line of the container.
-
-    Raises:
-        ToucheError: if the baseline fails or exceeds a limit.
-    """
+    """Runs a container until it ends, and returns its wall time in seconds."""
     began = time.monotonic()
     with temporary_folder("touche-run-") as scratch:
         ended = _in_time(
@@ -367,8 +320,8 @@ def _run_container(
             folder=str(scratch),
             paths=_input_paths(job, "/input") | {"/output": job.output},
         )
-        # With control groups of version 1, Podman leaves this empty file in its working folder, which is
-        # ``scratch``, if the memory was exceeded.
+        # Under control groups version 1, when memory runs out, Podman leaves this empty file in its
+        # working folder, which is ``scratch``.
         out_of_memory = (scratch / "oom").exists()
     if out_of_memory or output_of(program, "inspect", "--format", "{{.State.OOMKilled}}", name) == "true":
         problem = f"{job.name} was stopped at its memory limit of {limits.memory}"
@@ -378,7 +331,7 @@ def _run_container(
 
 
 def _in_time(command: Sequence[str], job: Job, limits: Limits, log: Log, **options: Any) -> Ended:
-    """Runs a command with the time limit; ``options`` are those of ``execute``."""
+    """Calls ``execute`` with the job's time limit."""
     try:
         return execute(command, log, seconds=limits.seconds, **options)
     except TimeoutExpired:
@@ -387,29 +340,29 @@ def _in_time(command: Sequence[str], job: Job, limits: Limits, log: Log, **optio
 
 
 def _statistics_option(job: Job) -> list[str]:
-    """Returns the option that names the baseline's statistics of a dataset, or an empty list.
+    """Returns the option that names the baseline's statistics for a dataset, or an empty list.
 
-    The program in a container needs this option, because it sees only a folder, not the dataset.
+    The program in a container needs it, because it sees only a folder, not the dataset.
     """
     if not places.is_dataset(job.input):
         return []
     task, corpus = tasks.dataset(job.input)
     is_whole = corpus is task.corpora["full"]
-    if is_whole or not corpus.statistics:  # the corpus is ranked by its own statistics
+    if is_whole or not corpus.statistics:  # ranked using its own statistics
         return []
     file = statistics_named(baseline_folder(job.baseline), corpus.statistics)
     return ["--statistics", corpus.statistics] if file.is_file() else []
 
 
 def _files_of_dataset(dataset: str) -> dict[str, Path]:
-    """Returns the files and folders of a dataset by their names in an input directory."""
+    """Returns a dataset's files and folders by their names in an input directory."""
     task, corpus = tasks.dataset(dataset)
     with datasets.naming_size(dataset):
         topics = places.locate_topics(task, corpus)
         topics_name = name_of_topics(topics)
         files = {topics_name: topics}
         for path in places.locate_corpus(corpus).iterdir():
-            # The corpus may have topics of its own, such as topics.xml.gz, which are not those of the task.
+            # Skip the corpus's own topics, such as topics.xml.gz, which are not the task's.
             if not path.name.startswith(topics_name):
                 files[path.name] = path
         return files
@@ -419,7 +372,7 @@ def _files_of_dataset(dataset: str) -> dict[str, Path]:
 def input_directory(name: str) -> Iterator[Path]:
     """Yields an input directory unchanged, or a temporary one with a dataset's files, linked if possible.
 
-    A name that is the id of a dataset is always the dataset. A folder of that name needs ``./`` before it.
+    A dataset's id always means the dataset; write ``./`` before a folder with the same name.
     """
     if Path(name).is_dir() and not places.is_dataset(name):
         yield Path(name)
@@ -430,29 +383,29 @@ def input_directory(name: str) -> Iterator[Path]:
                 shutil.copytree(path, folder / file_name, copy_function=_link)
             else:
                 _link(path, folder / file_name)
-        folder.chmod(0o755)  # a container's user may be another one
+        folder.chmod(0o755)  # the container may run as another user
         yield folder
 
 
 def _link(path: str | Path, link: str | Path) -> None:
-    """Makes a hard link; copies the file if it is in another file system."""
+    """Makes a hard link, or a copy across file systems."""
     try:
-        os.link(Path(path).resolve(), link)  # to the file itself, if the path is a symbolic link
+        os.link(Path(path).resolve(), link)  # to the file itself, not a symbolic link
     except OSError:
         shutil.copyfile(path, link)
 
 
 @contextmanager
 def _output_directory(job: Job) -> Iterator[Path]:
-    """Yields an empty hidden folder in the output directory; without an error, its run is copied there.
+    """Yields a hidden folder in the output directory. If all goes well, its run is copied from there.
 
-    An earlier run is removed first. Nothing else leaves the folder, because an image is untrusted: other
-    files could replace those of the user, and links could lead to any file of this machine.
+    Nothing else is copied, because images are untrusted: other files could replace the user's, and links
+    could lead to any file on this machine.
     """
     remove_earlier_run(job.output)
     with temporary_folder(".touche-run-", within=job.output.resolve()) as folder:
         yield folder
-        for name in (METADATA_FILE, RUN_FILE):  # run.txt comes last, so that it is never without its metadata
+        for name in (METADATA_FILE, RUN_FILE):  # in this order: run.txt must not appear without its metadata
             if _is_file(folder / name):
                 _copy(folder / name, job.output / name)
 
@@ -462,11 +415,7 @@ def _is_file(path: Path) -> bool:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copies a file that an image wrote; the copy has the mode of the user's own files.
-
-    Raises:
-        InputError: if the image wrote a file that this user cannot read.
-    """
+    """Copies a file that an image wrote, so that it gets the mode of the user's own files."""
     try:
         content = source.open("rb")
     except OSError as error:
@@ -479,11 +428,9 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _check_run(job: Job, folder: Path) -> None:
-    """Checks run.txt in a folder, because programs other than this library may write anything.
+    """Checks run.txt, because other people's programs may write anything.
 
-    Raises:
-        ToucheError: if run.txt is missing or invalid. An invalid run.txt becomes ``INVALID_FILE`` in the
-            output directory, so that users can read it.
+    An invalid run.txt is kept as ``INVALID_FILE`` in the output directory, so that you can look at it.
     """
     run = folder / RUN_FILE
     if not _is_file(run):

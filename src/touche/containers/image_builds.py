@@ -1,4 +1,4 @@
-"""Images of baselines: names, builds and sizes."""
+"""Baselines' images: names, builds and sizes."""
 
 import json
 import logging
@@ -23,24 +23,24 @@ from touche.io.progress import bar
 from touche.io.temporary import temporary_folder
 from touche.tira.provenance import PROJECT
 
-_FIRST_BASE = "base"  # the other bases begin with this image
+_FIRST_BASE = "base"  # the other bases build on it
 BASES = (_FIRST_BASE, "lucene", "models")  # each has a Dockerfile in docker/
-_IMAGE_NAME = re.compile("[a-z0-9]+(?:(?:[._]|-+)[a-z0-9]+)*")  # the names that Docker and Podman allow
+_IMAGE_NAME = re.compile("[a-z0-9]+(?:(?:[._]|-+)[a-z0-9]+)*")  # what Docker and Podman allow
 _IMAGE_PREFIX = "touche/"
-PYTHON_VARIABLE = "PYTHON_IMAGE"  # names another Python image than the pinned one, such as in tests
-NETWORK_VARIABLE = "BUILD_NETWORK"  # such as host, if downloads fail in the engine's own network
+PYTHON_VARIABLE = "PYTHON_IMAGE"  # replaces the pinned Python image, e.g. in tests
+NETWORK_VARIABLE = "BUILD_NETWORK"  # e.g. host, if downloads fail in the engine's own network
 TITLE_LABEL = "org.opencontainers.image.title"
 REVISION_LABEL = "org.opencontainers.image.revision"
-_CONTENT_LABEL = "touche.content"  # a digest of the files in the baseline's folder
-_BASES_LABEL = "touche.bases"  # a digest of a clone's files in the bases; empty without a clone
-_NOT_IN_IMAGES = {"README.md", "expected.toml"}  # of a baseline
+_CONTENT_LABEL = "touche.content"  # digest of the baseline's files
+_BASES_LABEL = "touche.bases"  # digest of the clone's files in the bases; empty without a clone
+_NOT_IN_IMAGES = {"README.md", "expected.toml"}  # from a baseline's folder
 _NO_IMAGE = "the registry lacks this image; check its name and digest"
 _NO_ANSWER = "a server does not answer; check the network, and try again"
-_REASONS_BY_PATTERN = {  # by a pattern in the output of a failed build
+_REASONS_BY_PATTERN = {  # by a pattern in a failed build's output
     "do not match the hashes": "a wheel has another hash than its lock; lock it again with: make locks",
     "no space left on device": "the disk is full; make room, such as by removing old images",
     "manifest unknown|manifest for .* not found|: not found$|access denied": _NO_IMAGE,
-    "name resolution|new connection|could not resolve": (  # what pip, apt and curl write
+    "name resolution|new connection|could not resolve": (  # as pip, apt and curl write it
         f"the build cannot download; check the network, or use this machine's: {NETWORK_VARIABLE}=host"
     ),
     "no such host|connection refused|(?:i/o |handshake |Client.)timeout|network is unreachable": _NO_ANSWER,
@@ -51,15 +51,15 @@ _log = logging.getLogger(__name__)
 
 
 def image_name(name: str) -> str:
-    """Returns the image of a baseline, such as ``touche/bm25``."""
+    """Returns a baseline's image, such as ``touche/bm25``."""
     return f"{_IMAGE_PREFIX}{name}"
 
 
 def published_image(name: str) -> str:
-    """Returns the address of a published image, such as ``ghcr.io/owner/repository/bm25:0.1.0``.
+    """Returns a published image's address, such as ``ghcr.io/owner/repository/bm25:0.1.0``.
 
-    A release publishes the package and its images together. hatch_build.py writes the repository's address
-    into the package's metadata. The result is empty for a package that was not released, such as a clone's.
+    A release publishes the package together with its images; hatch_build.py writes the repository's address
+    into the package's metadata. Unreleased packages, such as a clone's, get an empty string.
     """
     source = _project_url("Source")
     if not source.startswith(_GITHUB):
@@ -68,27 +68,27 @@ def published_image(name: str) -> str:
 
 
 def _project_url(label: str) -> str:
-    """Returns an address in the package's metadata; empty if it is missing."""
-    lines = metadata(PROJECT).get_all("Project-URL") or ()  # such as ``Source, https://github.com/...``
+    """Returns an address from the package's metadata; empty if it is missing."""
+    lines = metadata(PROJECT).get_all("Project-URL") or ()  # e.g. ``Source, https://github.com/...``
     urls: dict[str, str] = dict(line.split(", ", 1) for line in lines)
     return urls.get(label, "")
 
 
 def base_image() -> str:
-    """Returns the base image of new baselines: in a release, its image and digest; else the local one."""
+    """Returns the base image for new baselines: a release's, by digest, or the local one."""
     published = published_image(_FIRST_BASE)
     if _buildable_clone() or not published:
         return image_name(_FIRST_BASE)
-    # hatch_build.py writes this address, which ends with the digest, if TOUCHE_IMAGES lists the images.
+    # When TOUCHE_IMAGES lists the images, hatch_build.py writes this address, which ends in a digest.
     _, _, digest = _project_url("Base image").rpartition("@")
     return f"{published}@{digest}" if digest else published
 
 
 def check_name(folder: Path) -> None:
-    """Checks that a baseline's image can have the name of its folder, and replaces no other image.
+    """Checks that a folder's name works as an image name and would not replace another image.
 
     Raises:
-        InputError: if it cannot.
+        InputError: if it doesn't.
     """
     would_replace_shipped = folder.name in names() and not is_shipped(folder)
     if folder.name in BASES or would_replace_shipped:
@@ -100,12 +100,9 @@ def check_name(folder: Path) -> None:
 
 
 def image_advice(baseline: str) -> str:
-    """Returns the advice to run the image of a baseline that needs an extra, as the end of a sentence.
+    """Returns advice to run the image of a baseline that needs an extra, to end a sentence with.
 
-    It is empty if the baseline needs no extra, or no image of it can be built or pulled.
-
-    Args:
-        baseline: the name of the baseline, or the path of its folder.
+    It is empty if the baseline needs no extra, or if you can neither build nor pull its image.
     """
     folder = baseline_folder(baseline).resolve()
     root = _buildable_clone()
@@ -113,7 +110,7 @@ def image_advice(baseline: str) -> str:
     is_release = published_image(_FIRST_BASE) != ""
     if not extra_in_dockerfile(baseline) or not (root or is_release):
         return ""
-    if is_shipped(folder) and root is None:  # its image was published with this release
+    if is_shipped(folder) and root is None:  # published with this release
         return "; or run its image: add --runner docker"
     return f"; or run its image: touche images build {quote(baseline)}, then add --runner docker"
 
@@ -121,20 +118,15 @@ def image_advice(baseline: str) -> str:
 def build(
     program: str, names: Sequence[str], log: Log, *, prefix: str = _IMAGE_PREFIX, options: Sequence[str] = ()
 ) -> None:
-    """Builds the images of baselines, and the base images that they need.
+    """Builds baselines' images, and the base images that they need.
 
-    The same source becomes the same image: files have the modes of git, and times are those of the commit.
+    The same source gives the same image: files get git's modes and the commit's time.
 
     Args:
-        program: ``docker`` or ``podman``.
-        names: names of baselines, or paths of their folders.
-        log: receives a line for each image, and the output of a failed build.
-        prefix: what the names of the images begin with.
-        options: further options of the program's command ``build``.
-
-    Raises:
-        ToucheError: if the program is missing, a baseline has no Dockerfile, a base is missing and cannot be
-            built, or a build fails.
+        names: baselines' names, or paths of their folders.
+        log: receives a line per image, and a failed build's output.
+        prefix: prefix of the images' names.
+        options: more options for ``docker build`` or ``podman build``.
     """
     check_program(program)
     folders = [_checked_folder(name) for name in names]
@@ -151,7 +143,7 @@ def build(
     for folder in folders:
         builder.build_baseline(folder, root)
     if program == "docker":
-        # Docker without BuildKit keeps the images of first stages, which have this label, as its cache.
+        # Docker without BuildKit caches the images of first stages, which carry this label.
         succeeds(
             "docker", "image", "prune", "--force", "--filter=label=touche.temporary", "--filter=until=24h"
         )
@@ -159,7 +151,7 @@ def build(
 
 @dataclass(frozen=True)
 class _Builder:
-    """Builds images with one program; all attributes are those of ``build``."""
+    """Builds images using one program. Attributes as in ``build``."""
 
     program: str
     prefix: str
@@ -167,8 +159,8 @@ class _Builder:
     log: Log
 
     def build_base(self, name: str, root: Path) -> None:
-        """Builds a base image in a clone."""
-        python_image = os.environ.get(PYTHON_VARIABLE)  # replaces the one in the Dockerfile
+        """Builds a base image from a clone."""
+        python_image = os.environ.get(PYTHON_VARIABLE)  # replaces the Dockerfile's
         build_arguments = []
         if name != _FIRST_BASE:
             build_arguments.append(f"--build-arg=BASE={self.prefix}{_FIRST_BASE}")
@@ -179,12 +171,10 @@ class _Builder:
             self._build(name, context, commit_time(root), [file, *build_arguments])
 
     def build_baseline(self, folder: Path, root: Path | None) -> None:
-        """Builds the image of a baseline.
+        """Builds a baseline's image.
 
         Args:
-            folder: the folder of the baseline.
-            root: the clone from which its bases were just built; None without a clone, where its bases were
-                pulled.
+            root: the clone that its bases were just built from; None if they were pulled.
         """
         commit_and_repository = origin(folder)
         labels = {
@@ -196,39 +186,33 @@ class _Builder:
             _BASES_LABEL: _digest(root, _files_of_bases(root)) if root else "",
         }
         build_arguments = {
-            # The Dockerfile makes environment variables of these two, for the metadata of runs.
+            # The Dockerfile turns these into environment variables, for the runs' metadata.
             "REVISION": commit_and_repository["revision"],
             "SOURCE": commit_and_repository["source"],
         }
         bases = _bases(folder, root)
         if bases:
-            prefix = self.prefix if root else _IMAGE_PREFIX  # pulled bases have their usual names
-            build_arguments["BASE"] = f"{prefix}{bases[-1]}"  # its own base is the last
+            prefix = self.prefix if root else _IMAGE_PREFIX  # pulled bases keep their usual names
+            build_arguments["BASE"] = f"{prefix}{bases[-1]}"  # the last one is its own base
         arguments = [f"--label={name}={value}" for name, value in labels.items()]
         arguments += [f"--build-arg={name}={value}" for name, value in build_arguments.items()]
         with _build_context(folder, _files_sent(folder)) as context:
             self._build(folder.name, context, commit_time(folder), arguments)
 
     def _build(self, name: str, context: Path, time: int, arguments: Sequence[str]) -> None:
-        """Builds an image whose files and description have one time.
-
-        Args:
-            name: the name of the baseline or base.
-            context: the folder with the files.
-            time: the time, in seconds since 1970.
-            arguments: further options of the program's command ``build``.
-        """
+        """Builds an image. Its files and description get the time ``time``, in seconds since 1970."""
         image = f"{self.prefix}{name}"
         self.log(f"building {image}")
         lines: list[str] = []
         command = [self.program, "build", "--force-rm", "--tag", image]
-        # By default the engine's own network, where commands of a Dockerfile reach no server of this machine.
+        # In the engine's own network, the default, a Dockerfile's commands can't reach servers on
+        # this machine.
         if os.environ.get(NETWORK_VARIABLE):
             command.append(f"--network={os.environ[NETWORK_VARIABLE]}")
         if self.program == "podman":
-            command += [f"--timestamp={time}", "--identity-label=false"]  # the label has Podman's version
+            command += [f"--timestamp={time}", "--identity-label=false"]  # it would name Podman's version
         command += [*self.options, *arguments, str(context)]
-        environment = os.environ | {"SOURCE_DATE_EPOCH": str(time)}  # from which BuildKit takes the time
+        environment = os.environ | {"SOURCE_DATE_EPOCH": str(time)}  # where BuildKit takes the time from
         earlier_id = find_image(self.program, image)  # empty if there is none
         with bar(f"building {image}", "lines", None) as shown:
 
@@ -255,18 +239,14 @@ class _Builder:
 
 
 def size(program: str, name: str) -> str:
-    """Returns the unpacked size of a baseline's image, such as ``504 MB``; empty if it is not built.
-
-    Raises:
-        ToucheError: if the program is missing.
-    """
+    """Returns the unpacked size of a baseline's image, such as ``504 MB``; empty if it is not built."""
     check_program(program)
-    digits = output_of(program, "image", "inspect", "--format", "{{.Size}}", image_name(name))  # of bytes
+    digits = output_of(program, "image", "inspect", "--format", "{{.Size}}", image_name(name))  # bytes
     return f"{int(digits) / 1e6:.0f} MB" if digits else ""
 
 
 def explain_failure(lines: Sequence[str]) -> str:
-    """Returns the reason and the remedy in the output of a failed command; empty if they are unknown."""
+    """Returns reason and remedy for a failed command's output; empty if unknown."""
     output = "\n".join(lines)
     reasons = (
         reason
@@ -277,28 +257,20 @@ def explain_failure(lines: Sequence[str]) -> str:
 
 
 def read_labels(program: str, image: str) -> dict[str, str]:
-    """Returns the labels of a local image.
-
-    Raises:
-        ToucheError: if there is no such image.
-    """
+    """Returns a local image's labels, or raises ToucheError if there is no such image."""
     image_id(program, image)  # raises the error
     labels = output_of(program, "image", "inspect", "--format", "{{json .Config.Labels}}", image)
-    return json.loads(labels) or {}  # null without labels
+    return json.loads(labels) or {}  # null if there are none
 
 
 def check_image(program: str, baseline: str) -> None:
-    """Checks that the image of a baseline was built from the current files of its folder.
+    """Checks that a baseline's image was built from its folder's current files.
 
-    In a clone, also warns if the files of the bases have changed since.
-
-    Args:
-        program: ``docker`` or ``podman``.
-        baseline: the name of the baseline, or the path of its folder.
+    In a clone, warns if the bases' files have changed since.
 
     Raises:
-        ToucheError: if there is no image, or it was built from other files, such as those of another folder
-            with the same name.
+        ToucheError: if there is no image, or it was built from other files, such as another folder's with the
+            same name.
     """
     folder = baseline_folder(baseline).resolve()
     root = _buildable_clone()
@@ -317,19 +289,19 @@ def check_image(program: str, baseline: str) -> None:
 
 
 def build_command(program: str, baseline: str) -> str:
-    """Returns the command that builds the image of a baseline, for messages."""
+    """Returns the command that builds a baseline's image, for messages."""
     runner = "" if program == "docker" else f" --runner {program}"  # docker is the default
     return f"touche images build {quote(baseline)}{runner}"
 
 
 def _buildable_clone() -> Path | None:
-    """Returns the clone if it has the Dockerfiles of the base images, else None."""
+    """Returns the clone if it contains the bases' Dockerfiles, else None."""
     root = clone()
     return root if root and (root / "docker").is_dir() else None
 
 
 def _remedy_without_clone(program: str, name: str) -> str:
-    """Returns how to get an image of this project, as advice to users without a clone."""
+    """Tells users without a clone how to get an image."""
     address = published_image(name)
     if not address:
         return "build it in a clone of touche-baselines"
@@ -337,11 +309,7 @@ def _remedy_without_clone(program: str, name: str) -> str:
 
 
 def _checked_folder(name: str) -> Path:
-    """Returns the folder of a baseline.
-
-    Raises:
-        InputError: if its name is not valid for an image, or its Dockerfile is missing or of another folder.
-    """
+    """Returns a baseline's folder, after checking its name and its Dockerfile."""
     folder = baseline_folder(name).resolve()
     check_name(folder)
     if not (folder / "Dockerfile").is_file():
@@ -354,13 +322,13 @@ def _checked_folder(name: str) -> Path:
 
 
 def _bases(folder: Path, root: Path | None) -> list[str]:
-    """Returns the names of the base images in a Dockerfile, such as in ``ARG BASE=touche/lucene``.
+    """Returns the base images in a Dockerfile, e.g. from ``ARG BASE=touche/lucene``.
 
-    In a clone, the first base precedes any other base, because the other base is built on it.
+    In a clone, the first base precedes the others, which build on it.
     """
     text = (folder / "Dockerfile").read_text(encoding="utf-8", errors="replace")
-    # A shipped Dockerfile in a release has the address of a published base before its name, and its digest
-    # after it. A user's Dockerfile may have the same address, but then the program pulls the base itself.
+    # In a release, a shipped Dockerfile names a published base by address and digest. A user's
+    # Dockerfile may contain the same address, but then the program pulls the base itself.
     address = r"\S*/" if is_shipped(folder) else re.escape(_IMAGE_PREFIX)
     tag_or_digest = r"(?:[:@]\S*)?"
     pattern = rf"^(?:FROM |ARG BASE=){address}({'|'.join(BASES)}){tag_or_digest}(?:\s|$)"
@@ -372,18 +340,13 @@ def _bases(folder: Path, root: Path | None) -> list[str]:
 
 @contextmanager
 def _build_context(folder: Path, files: Iterable[Path]) -> Iterator[Path]:
-    """Yields a temporary copy of some files of a folder, whose modes do not depend on the user's umask.
-
-    Args:
-        folder: the folder.
-        files: the paths of the files, within the folder.
-    """
+    """Yields a temporary copy of a folder's files, with modes that don't depend on the user's umask."""
     with temporary_folder("touche-build-") as scratch:
         for file in files:
             copy = scratch / file.relative_to(folder)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, copy, follow_symlinks=False)
-            if not copy.is_symlink():  # as in git, the only mode of a file is whether it is executable
+            if not copy.is_symlink():  # like git, distinguish only whether a file is executable
                 copy.chmod(0o755 if file.stat().st_mode & 0o100 else 0o644)
         for path in scratch.rglob("*"):
             if path.is_dir() and not path.is_symlink():
@@ -392,9 +355,9 @@ def _build_context(folder: Path, files: Iterable[Path]) -> Iterator[Path]:
 
 
 def _files_of_bases(root: Path) -> Iterator[Path]:
-    """Yields the files of a clone that the base images need: those that .dockerignore lets pass.
+    """Yields the clone's files that the base images need: those that .dockerignore lets through.
 
-    Its first rule ignores everything, and each rule with an exclamation mark lets a path pass. Compiled files
+    Its first rule ignores everything; each rule with an exclamation mark lets a path through. Compiled files
     are left out, because they depend on the machine.
     """
     ignore_file = root / ".dockerignore"
@@ -407,12 +370,12 @@ def _files_of_bases(root: Path) -> Iterator[Path]:
 
 
 def _files_sent(folder: Path) -> list[Path]:
-    """Returns the files of a baseline that are sent to the builder: all but runs, which appear after it."""
+    """Returns a baseline's files to send to the builder: all except runs, which appear later."""
     return [file for file in files_in(folder) if file.name not in RUN_FILES]
 
 
 def _digest(folder: Path, files: Iterable[Path]) -> str:
-    """Returns the digest of those files that the image contains."""
+    """Returns a digest of the files that the image contains."""
     return content_digest(
         folder, [file for file in files if str(file.relative_to(folder)) not in _NOT_IN_IMAGES]
     )

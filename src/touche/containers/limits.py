@@ -1,24 +1,24 @@
-"""Names of runners and limits of containers; a module of its own, because an image needs only this part.
+"""Runner names and container limits. In a module of their own, because images need only this part.
 
-``container_runs`` passes the limits to a container, with fixed restrictions such as no network.
+``container_runs`` passes the limits to a container, plus fixed restrictions such as no network.
 """
 
 from dataclasses import dataclass
 
-PROGRAMS = ("docker", "podman")  # programs that run containers
-HERE = "local"  # the runner in this process
-SANDBOXES = (*PROGRAMS, "tira")  # runners of a baseline's image
+PROGRAMS = ("docker", "podman")  # that run containers
+HERE = "local"  # in this process
+SANDBOXES = (*PROGRAMS, "tira")  # run a baseline's image
 RUNNER_NAMES = (HERE, *SANDBOXES)
-SPARK = "spark"  # a runner only of ``touche run``
+SPARK = "spark"  # only for ``touche run``
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a container; the defaults are those of TIRA's standard machine.
+    """Limits for a container. By default, TIRA's standard machine.
 
     Attributes:
         cpus: the number of processors.
-        memory: in the notation of Docker and Podman, such as ``4g``; there is no swap.
+        memory: as Docker and Podman write it, such as ``4g``; there is no swap.
         seconds: wall time, after which the container is killed.
     """
 

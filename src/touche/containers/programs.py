@@ -1,4 +1,4 @@
-"""Runs programs until they end, also Docker and Podman, and checks whether these are available."""
+"""Runs programs until they end, and checks whether Docker and Podman are available."""
 
 import logging
 import os
@@ -21,20 +21,20 @@ Process = subprocess.Popen[str]
 
 _log = logging.getLogger(__name__)
 
-_ANSWER_SECONDS = 60.0  # for a short command of Docker or Podman
-_GRACE_SECONDS = 3.0  # for a program to clean up, and for its last lines to arrive
-# Waits until this process closes the pipe, then ends the process group $1, and runs the remaining arguments.
+_ANSWER_SECONDS = 60.0  # for a short command
+_GRACE_SECONDS = 3.0  # to clean up, and for the last lines to arrive
+# Waits until this process closes the pipe, ends process group $1, runs the remaining arguments.
 _WATCHER = f'read line; kill -s TERM -- -$1; sleep {_GRACE_SECONDS:g}; kill -s KILL -- -$1; shift; "$@"'
-_POINTS_TO_HELP = re.compile("^(See|Run) '.* --help'")  # Docker's last line, below the reason
+_POINTS_TO_HELP = re.compile("^(See|Run) '.* --help'")  # Docker's last line, after the reason
 
 
 @dataclass(frozen=True)
 class Ended:
-    """The result of a program.
+    """How a program ended.
 
     Attributes:
         code: its exit code, negative if a signal ended it.
-        last_line: its last line of output.
+        last_line: the last line of its output.
     """
 
     code: int
@@ -42,11 +42,7 @@ class Ended:
 
 
 def check_program(program: str) -> None:
-    """Checks that Docker or Podman can be used.
-
-    Raises:
-        ToucheError: if it is not installed or not running; the message names the other program if that runs.
-    """
+    """Checks that you can use Docker or Podman."""
     problem = _reason_unusable(program)
     if problem:
         others = [other for other in PROGRAMS if other != program and not _reason_unusable(other)]
@@ -55,7 +51,7 @@ def check_program(program: str) -> None:
 
 
 def _reason_unusable(program: str) -> str:
-    """Returns why a program cannot be used, and the remedy; empty if it can."""
+    """Returns problem and remedy; empty if the program can be used."""
     if shutil.which(program) is None:
         return f"{program} is not installed; install it"
     info = _run_briefly(program, "info")
@@ -67,18 +63,18 @@ def _reason_unusable(program: str) -> str:
 
 
 def succeeds(*command: str) -> bool:
-    """Returns whether a command ends with exit code 0 within a minute; its output is dropped."""
+    """Returns whether a command exits with code 0 within a minute; its output is dropped."""
     return _run_briefly(*command).returncode == 0
 
 
 def output_of(*command: str) -> str:
-    """Returns the standard output of a command; empty if it fails or takes more than a minute."""
+    """Returns a command's standard output; empty if it fails or takes more than a minute."""
     result = _run_briefly(*command)
     return result.stdout.strip() if result.returncode == 0 else ""
 
 
 def _run_briefly(*command: str) -> subprocess.CompletedProcess[str]:
-    """Runs a command; one that takes more than a minute is stopped and fails."""
+    """Runs a command; stops it after a minute."""
     try:
         return subprocess.run(
             command, capture_output=True, text=True, errors="replace", timeout=_ANSWER_SECONDS
@@ -97,22 +93,20 @@ def execute(
     if_killed: Sequence[str] = (),
     paths: Mapping[str, Path] | None = None,
 ) -> Ended:
-    """Runs a program until it ends, and passes each of its lines to a log.
+    """Runs a program until it ends, and passes each line of its output to a log.
 
-    The program leads its own process group. No process of this group outlives the program, an interrupt, the
+    The program leads its own process group. No process in this group outlives the program, an interrupt, the
     time limit, or the death of this process.
 
     Args:
-        command: the program and its arguments.
-        log: receives each line.
         seconds: the time limit.
-        environment, folder: those of the program; by default those of this process.
+        environment, folder: the program's; by default this process's.
         if_killed: a command that cleans up if this process is killed.
-        paths: paths on this machine, by the paths in the container that they replace in the lines.
+        paths: paths on this machine, by the container paths that they replace in the output.
 
     Raises:
         TimeoutExpired: if the program exceeds the time limit.
-        Exception: the first error of the log.
+        Exception: the log's first error.
     """
     _log.debug("calling: %s", shlex.join(command))
     process = subprocess.Popen(
@@ -133,7 +127,7 @@ def execute(
             process.wait(seconds)
     finally:
         _end_group(process)
-        if reader.is_alive():  # else it has ended, or was interrupted before its start
+        if reader.is_alive():  # else it has ended, or an interrupt kept it from starting
             reader.join(_GRACE_SECONDS)
     if reader.fault is not None:
         raise reader.fault
@@ -141,9 +135,9 @@ def execute(
 
 
 class _Reader(Thread):
-    """Passes the lines of a program to a log; ``last`` is the last line, ``fault`` the log's first error.
+    """Passes a program's lines to a log. Keeps the last line, and the log's first error in ``fault``.
 
-    All lines are read even if the log fails, because a program waits if nobody reads its output.
+    Reads on even if the log fails, because a program blocks when nobody reads its output.
     """
 
     def __init__(self, process: Process, log: Log, paths: Mapping[str, Path]) -> None:
@@ -163,10 +157,10 @@ class _Reader(Thread):
                     self._pass_on(printable)
 
     def _pass_on(self, line: str) -> None:
-        """Passes a line to the log, with this machine's paths; after an error, the log gets no more lines."""
+        """Passes a line to the log, with this machine's paths. After an error, the log gets no more lines."""
         for container_path, path in self._paths.items():
-            # Also /input in /input/topics.xml, but not in /my/input or /input2. re.sub would interpret
-            # backslashes in the path.
+            # Matches /input in /input/topics.xml, but not in /my/input or /input2. Not re.sub, which
+            # would interpret backslashes in the path.
             texts_between = re.split(rf"(?<![\w/.]){re.escape(container_path)}\b", line)
             line = str(path).join(texts_between)
         if not _POINTS_TO_HELP.search(line):
@@ -189,17 +183,17 @@ def _watched(process: Process, if_killed: Sequence[str]) -> Iterator[None]:
         try:
             yield
         finally:
-            watcher.kill()  # else it would act at the end of this block, which closes its input
+            watcher.kill()  # otherwise the end of this block would close its input, and it would act
 
 
 def _end_group(process: Process) -> None:
-    """Ends the whole group; a running program first gets SIGTERM, so that it can clean up."""
+    """Ends the whole group. A running program gets SIGTERM first, so that it can clean up."""
     try:
         if process.returncode is None:
             _signal(process, SIGTERM)
             with suppress(subprocess.TimeoutExpired):
                 process.wait(_GRACE_SECONDS)
-    finally:  # also after a second interrupt
+    finally:  # even after a second interrupt
         _signal(process, SIGKILL)
         process.wait()
 
@@ -210,14 +204,10 @@ def _signal(process: Process, number: Signals) -> None:
 
 
 def check_exit(step: str, ended: Ended) -> None:
-    """Raises an error for an exit code that is not 0.
+    """Raises a ToucheError with exit code and last line if the exit code is not 0.
 
     Args:
-        step: the beginning of the message, such as ``building IMAGE``, or the name of a baseline.
-        ended: how the program ended.
-
-    Raises:
-        ToucheError: with the exit code and the last line of output.
+        step: how the message starts, such as ``building IMAGE``, or a baseline's name.
     """
     if ended.code:
         raise ToucheError(f"{step}: exit code {ended.code}: {ended.last_line}; see its output above")

@@ -1,4 +1,4 @@
-"""Datasets for TIRA: the card that TIRA's client reads, and the files named in it."""
+"""Datasets for TIRA: the card that TIRA's client reads, and the files it names."""
 
 import json
 import os
@@ -23,7 +23,7 @@ from touche.trec.topics import name_of_topics, read_topics
 
 CARD = "README.md"
 SPLIT = "test"
-_EVALUATOR = "webis/ir_measures_evaluator:1.0.5"  # TIRA's own; its measures are those of ir_measures
+_EVALUATOR = "webis/ir_measures_evaluator:1.0.5"  # TIRA's own; it uses ir_measures
 
 
 def write_for_tira(
@@ -35,12 +35,12 @@ def write_for_tira(
 ) -> Path:
     """Writes a task as a dataset for TIRA: a README.md with tira_configs, topics, corpus and judgments.
 
-    The files of the corpus are links. ``tira-cli dataset-submission`` submits the folder.
+    The corpus's files are links. Submit the folder using ``tira-cli dataset-submission``.
 
     Args:
-        task: the id of the task.
-        output: a new folder, whose name becomes the name of the dataset.
-        dimension: the dimension to score; None for the first of the task's card.
+        task: the task's id.
+        output: a new folder; its name becomes the dataset's.
+        dimension: the dimension to score; None for the first on the task's card.
         baseline: the baseline that TIRA's client runs on the dataset.
 
     Returns:
@@ -68,19 +68,15 @@ def write_for_tira(
 
 
 def write_dataset(task: Task, dimension: str, baseline: Path, folder: Path) -> Path:
-    """Writes a folder for ``tira-cli dataset-submission``.
+    """Writes a folder for ``tira-cli dataset-submission`` and returns the card's path.
 
-    ``inputs/`` is an input directory with links to the files of the corpus. ``truths/`` has the qrels without
+    ``inputs/`` is an input directory with links to the corpus. ``truths/`` contains the qrels except for
     excluded topics; grades below 0 become 0, because they can crash evaluators.
 
     Args:
-        task: the task.
-        dimension: the judged dimension, a key of ``task.qrels``; TIRA has one score for a dataset.
-        baseline: the folder of the baseline with which TIRA's client tries the dataset.
-        folder: a new folder, which appears whole or not at all.
-
-    Returns:
-        The path of the card.
+        dimension: a key of ``task.qrels``; TIRA shows one score per dataset.
+        baseline: the folder of the baseline that TIRA's client tries on the dataset.
+        folder: a new folder, which appears completely or not at all.
 
     Raises:
         InputError: if the folder is not empty.
@@ -104,10 +100,10 @@ def write_dataset(task: Task, dimension: str, baseline: Path, folder: Path) -> P
         shutil.copytree(corpus, inputs, copy_function=_link)
         inputs.chmod(0o755)  # the corpus may be read-only
         name = name_of_topics(topics)
-        # The folder of the corpus may have topics. Writing would follow their links, so they are removed.
-        for link in inputs.glob(f"{name}*"):  # also packed
+        # Topics in the corpus's folder are links now, and writing would follow them.
+        for link in inputs.glob(f"{name}*"):  # or compressed
             link.unlink()
-        with open_binary(topics) as content, whole(inputs / name) as file:  # decompressed, if necessary
+        with open_binary(topics) as content, whole(inputs / name) as file:  # decompressed
             shutil.copyfileobj(content, file)
         make_folder(truths)
         write_whole(truths / "queries.jsonl", "".join(f"{json.dumps(query)}\n" for query in queries))
@@ -117,15 +113,15 @@ def write_dataset(task: Task, dimension: str, baseline: Path, folder: Path) -> P
 
 
 def _link(file: str, link: str) -> None:
-    """Makes a link instead of a copy, because a corpus may be large, and TIRA's client makes its own copy."""
+    """Links instead of copying: a corpus may be large, and TIRA's client makes its own copy."""
     Path(link).symlink_to(Path(file).resolve())
 
 
 def _card(task: Task, dimension: str, baseline: str) -> str:
-    """Returns the card; ``baseline`` is the path of the baseline's folder, relative to that of the card."""
-    import yaml  # here, because it takes 10 ms
+    """Returns the card; ``baseline`` is the path to the baseline's folder from the card's."""
+    import yaml  # imported late: takes 10 ms
 
-    # This width keeps each command on one line.
+    # wide enough to keep each command on one line
     front_matter = yaml.safe_dump(_settings(task, baseline), sort_keys=False, allow_unicode=True, width=1000)
     ranked = f"Runs rank {task.rules.unit}s, at most {task.rules.max_results} for each topic."
     scored = f"Runs are scored by {task.measure} for {dimension} (trec_eval, through ir_measures)."
@@ -153,7 +149,7 @@ def _settings(task: Task, baseline: str) -> Mapping[str, Any]:
                 "command": "baseline -i $inputDataset -o $outputDir",
                 "format": {"name": ["run.txt"]},
             },
-            # TIRA's client has no format with separate files of topics and documents.
+            # TIRA's client knows no format with separate files for topics and documents.
             "input_format": {"name": "arbitrary"},
             "truth_format": {"name": "qrels.txt"},
             # For the evaluator, TIRA sets inputDataset to truths/.

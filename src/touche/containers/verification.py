@@ -1,4 +1,4 @@
-"""Verifies an image or the image of a run: rebuilds it from the current source, and compares both."""
+"""Verifies an image, or the image of a run: rebuilds it from the current source and compares both."""
 
 import json
 import os
@@ -32,27 +32,27 @@ from touche.trec.framed import Record
 SAME = "the same"
 DIFFERENT = "different"
 NOT_COMPARABLE = "not comparable"
-# Programs that fetch files, which may change; pip with hashes refuses changed ones.
+# Programs that download files, which may change. Using hashes, pip rejects changed ones.
 _UNPINNED = re.compile(r"\b(?:apt(?:-get)?|apk|dnf|curl|wget|git|pip3?)\b(?!.*--require-hashes)", re.DOTALL)
-# What builders write before the command of a layer; |2 precedes two build arguments.
+# What builders write before a layer's command; |2 comes before two build arguments.
 _SHELL = re.compile(r"^(?:RUN )?(?:\|\d+ .*?)?/bin/sh -c (?:#\(nop\)\s*)?")
-_MAX_COMMAND_LENGTH = 60  # characters of a layer's command
+_MAX_COMMAND_LENGTH = 60  # characters
 
 
 @dataclass(frozen=True)
 class VerifiedImage(Record):
-    """The result of a verification.
+    """What came of a verification.
 
     Attributes:
         subject: the image, or the run.
         answer: ``the same``, ``different`` or ``not comparable``.
         reason: why they are not comparable; else empty.
-        commit: the commit of the current source.
-        digest: the digest of the image; empty if it was not read.
-        rebuilt: the digest of the rebuild; empty if they are not comparable.
-        difference: the command of the first layer with a different content, or the settings that differ;
-            empty if the image that made a run is missing.
-        unpinned: commands of layers whose input can change without a change of the source.
+        commit: the current source's commit.
+        digest: the image's digest; empty if it was not read.
+        rebuilt: the rebuild's digest; empty if they are not comparable.
+        difference: the command of the first layer with different content, or the settings that differ; empty
+            if the image that made a run is missing.
+        unpinned: layers' commands whose input can change while the source stays the same.
     """
 
     subject: str
@@ -66,16 +66,10 @@ class VerifiedImage(Record):
 
 
 def verify(program: str, baseline: str, log: Log, *, against: str = "") -> VerifiedImage:
-    """Rebuilds the image of a baseline without a cache, and compares it with an existing image.
+    """Rebuilds a baseline's image without using a cache, and compares it with an existing image.
 
     Args:
-        program: ``docker`` or ``podman``.
-        baseline: the name of the baseline, or the path of its folder.
-        log: receives the lines of the build.
         against: the image to compare with; by default the local image, else the published one.
-
-    Raises:
-        ToucheError: if an image is missing or belongs to something else, or the build fails.
     """
     check_program(program)
     folder = baseline_folder(baseline).resolve()
@@ -84,7 +78,7 @@ def verify(program: str, baseline: str, log: Log, *, against: str = "") -> Verif
         image = against
     elif find_image(program, local):
         image = local
-    else:  # not the local name, which would be pulled from a registry, where anyone may own it
+    else:  # not the local name: pulling it could fetch anyone's image from a registry
         image = published_image(folder.name) if is_shipped(folder) else ""
     if not image:
         command = build_command(program, baseline)
@@ -98,13 +92,7 @@ def verify_run(program: str, run: Path, log: Log, *, baseline: str = "") -> Veri
     """Rebuilds the image that made a run, and compares its digest with the one in the run's metadata.
 
     Args:
-        program: ``docker`` or ``podman``.
-        run: the run; ``ir-metadata.yml`` is next to it.
-        log: receives the lines of the build.
-        baseline: the name of the baseline, or the path of its folder; by default the name in the metadata.
-
-    Raises:
-        ToucheError: if the metadata names no image or an unknown baseline, or the build fails.
+        baseline: by default the name in the metadata.
     """
     check_program(program)
     metadata = run.with_name(METADATA_FILE)
@@ -132,13 +120,7 @@ def verify_run(program: str, run: Path, log: Log, *, baseline: str = "") -> Veri
 
 
 def _reason_not_comparable(commit: str, revision: str, subject: str) -> str:
-    """Returns why a rebuild from the current source says nothing about an image or run; else empty.
-
-    Args:
-        commit: the commit of the current source.
-        revision: the commit from which the image was built, or ``unknown``.
-        subject: the image or run, as the subject of a sentence.
-    """
+    """Returns why a rebuild from ``commit`` can't verify ``subject``, built from ``revision``; else empty."""
     if commit == "unknown":
         return "the commit of the current source is unknown; verify in a clone, or in an unpacked sdist"
     if commit.endswith("-dirty"):
@@ -154,7 +136,7 @@ def _reason_not_comparable(commit: str, revision: str, subject: str) -> str:
 
 
 def _revision_of_image(program: str, image: str, name: str) -> str:
-    """Returns the commit in the labels of a baseline's image."""
+    """Returns the commit in an image's labels."""
     labels = read_labels(program, image)
     if labels.get(TITLE_LABEL) != image_name(name):
         raise ToucheError(f"{image} is not an image of {name}; pass an image of {name} with --against")
@@ -196,14 +178,10 @@ def _compare(
     """Compares a rebuild with an image, or with the digest of the image that made a run.
 
     Args:
-        program: ``docker`` or ``podman``.
-        baseline: the name of the baseline, or the path of its folder.
-        log: receives the lines of the build.
-        kind: the kind of the subject, ``image`` or ``run``.
-        subject: the image or the run that is verified.
-        revision: the commit from which it was made, or ``unknown``.
-        image: the local image. For a run, it may be missing, or another one than the image that made the run.
-        expected_digest: the digest of the image that made the run; empty if an image is verified.
+        kind: the subject's kind, ``image`` or ``run``.
+        revision: the commit it was made from, or ``unknown``.
+        image: the local image. For a run, it may be missing, or not the image that made the run.
+        expected_digest: the digest of the image that made the run; empty when verifying an image.
     """
     commit = origin(baseline_folder(baseline).resolve())["revision"]
     reason = _reason_not_comparable(commit, revision, f"the {kind} {subject}")
@@ -211,7 +189,7 @@ def _compare(
         return VerifiedImage(
             subject=subject, answer=NOT_COMPARABLE, commit=commit, reason=reason, digest=expected_digest
         )
-    # Without the image that made a run, only digests are compared, because the image's files are unknown.
+    # If the image that made a run is gone, its files are unknown, so compare digests only.
     has_original = not expected_digest or (
         find_image(program, image) != "" and digest(program, image).digest == expected_digest
     )
@@ -226,40 +204,40 @@ def _compare(
         commit=commit,
         digest=original_digest,
         rebuilt=rebuilt.digest,
-        # Equal contents can have their files in different layers.
+        # Equal contents may distribute their files over layers differently.
         difference=_first_difference(original, rebuilt) if original and is_different else "",
         unpinned=[*map(_short_command, unpinned)],
     )
 
 
 def _rebuild(program: str, baseline: str, log: Log) -> tuple[Content, Sequence[str]]:
-    """Builds an image and its bases under temporary names without a cache, and removes them.
+    """Builds an image and its bases without a cache, under temporary names, and removes them.
 
     Returns:
         The content, and the commands of the layers above the base.
     """
-    temporary = f"verify-{os.getpid()}"  # the Dockerfiles write it into a label of their first stages
+    temporary = f"verify-{os.getpid()}"  # the Dockerfiles label their first stages with it
     prefix = f"touche-{temporary}/"
     options = ["--no-cache", f"--build-arg=TEMPORARY={temporary}"]
     name = baseline_folder(baseline).resolve().name
     try:
         build(program, [baseline], log, prefix=prefix, options=options)
         content = read_content(program, f"{prefix}{name}")
-        layers_of_bases = [  # as JSON; an empty text for a base that was pulled, not rebuilt
+        layers_of_bases = [  # as JSON; empty for a base that was pulled, not rebuilt
             output_of(program, "image", "inspect", "--format", "{{json .RootFS.Layers}}", f"{prefix}{base}")
             for base in BASES
         ]
-        # The uppermost base has all layers of the base below it.
+        # The topmost base includes all layers of the base below it.
         layers_of_base = max(len(json.loads(layers or "[]")) for layers in layers_of_bases)
         return content, content.commands[layers_of_base:]
     finally:
         _remove_images(program, "--format={{.Repository}}:{{.Tag}}", f"--filter=reference={prefix}*")
-        # Images of the first stages may be left without a name.
+        # The first stages may leave images without a name.
         _remove_images(program, "--quiet", f"--filter=label=touche.temporary={temporary}")
 
 
 def _remove_images(program: str, *options: str) -> None:
-    """Removes the images whose names or ids the program lists with these options."""
+    """Removes the images that the program lists when given these options."""
     images = output_of(program, "images", *options)
     if images:
         succeeds(program, "image", "rm", "--force", *images.split())
@@ -269,7 +247,7 @@ def _first_difference(image: Content, rebuilt: Content) -> str:
     """Returns the command of the first layer whose content differs, else the settings that differ."""
     longer = max(image, rebuilt, key=lambda content: len(content.layers))
     for number, command in enumerate(longer.commands):
-        # Not the layers themselves: builders differ in which unchanged folders they repeat in a layer.
+        # Not the layers themselves: builders differ in which unchanged folders they repeat.
         if image.files(number + 1) != rebuilt.files(number + 1):
             return f"the layer {_short_command(command)}"
     differing = [name for name, value in image.settings.items() if rebuilt.settings[name] != value]

@@ -40,11 +40,7 @@ class _Sentence(msgspec.Struct):
 
 
 def pieces_of_args_processed(path: Path) -> Iterator[Piece]:
-    """Yields the rows in pieces.
-
-    Raises:
-        InputError: if the file can't be read, its header is broken, or a row reaches 64 MiB.
-    """
+    """Yields the rows in pieces."""
     with open_binary(path) as file:
         rows = read_rows(partial(file.readline, LONGEST_LINE), path, _REMEDY)
         header_end, column_names = next(rows, (0, []))  # the header's last line; 0 if there is no header

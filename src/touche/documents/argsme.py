@@ -264,11 +264,7 @@ def elements(raw_list: bytes, line: int) -> Iterator[tuple[int, bytes]]:
 
 
 def argument_of_record(record: dict[str, Any], path: Path, line: int) -> Argument:
-    """Returns the argument in a JSON lines object.
-
-    Raises:
-        InputError: if a field is missing or of another type.
-    """
+    """Returns the argument in a JSON lines object."""
     try:
         return msgspec.convert(record, RawArgument).argument()
     except msgspec.ValidationError as error:

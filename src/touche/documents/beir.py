@@ -71,9 +71,6 @@ def parse_beir_document(id: str, record: dict[str, Any], path: Path, line: int) 
 
     Title and text become an argument's conclusion and premises. If there is only a text, it is a document.
     Only a stance, and what ``corpus_line`` wrote, is read from the metadata.
-
-    Raises:
-        InputError: if there is no text, or a field is of another type.
     """
     text = text_field(record, "text", path, line)
     title = text_field(record, "title", path, line) if record.get("title") is not None else ""

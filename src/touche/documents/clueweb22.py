@@ -23,10 +23,8 @@ _MOST_READ = 1 << 20  # bytes; a line is a page without markup, about 5 kB
 def read_clueweb22_json(path: Path, seen: set[str]) -> Iterator[Page]:
     """Reads ClueWeb22's texts. Each line is ``{"URL", "Language", "ClueWeb22-ID", "Clean-Text"}``.
 
-    The text becomes the page's main content; title and headings are missing.
-
-    Raises:
-        InputError: if a line is broken or repeats an id in ``seen``; new ids are added.
+    The text becomes the page's main content; title and headings are missing. Repeating an id in ``seen`` is
+    an error; new ids are added.
     """
     return parse_pieces(pieces_of_jsonl(path, ["ClueWeb22-ID"], _parse_page), seen)
 

@@ -202,11 +202,7 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
 
 
 def find_documents(directory: Path) -> Documents:
-    """Finds the documents in a directory, as ``find`` does.
-
-    Raises:
-        InputError: if there are none, or two collections.
-    """
+    """Finds the documents in a directory, as ``find`` does."""
     return _only_collection(Folder(directory, _NAMES_IN_SUBFOLDERS, _NO_DOCUMENTS_BELOW))
 
 
@@ -222,11 +218,7 @@ def _only_collection(folder: Folder) -> Documents:
 
 
 def files_named(paths: Iterable[Path], folder: str) -> Files:
-    """Selects document files by name alone, in any folders; ``folder`` is for error messages.
-
-    Raises:
-        InputError: if there are no document files, or two collections.
-    """
+    """Selects document files by name alone, in any folders; ``folder`` is for error messages."""
     left = visible(paths)
     collections: list[Files] = []
     for format in _FORMATS:

@@ -32,9 +32,6 @@ class Folder:
         Args:
             names_below: pattern for file names in subfolders.
             without: subfolders not to search.
-
-        Raises:
-            InputError: if the folder can't be read.
         """
         self.path = path
         try:

@@ -18,9 +18,6 @@ def read_pages_csv(path: Path, seen: set[str]) -> Iterator[RawPage | Skipped]:
     Args:
         path: the table. File names are relative to its folder and must stay inside.
         seen: the collection's ids so far.
-
-    Raises:
-        InputError: if the table is broken, an id occurs twice, or a file is outside the folder.
     """
     rows = csv.DictReader(decoded_lines(path))
     try:

@@ -48,11 +48,7 @@ class Images(Documents):
         return f"images from {self.folder.name}"
 
     def __iter__(self) -> Iterator[Image]:
-        """Yields every image. Fields whose files are missing are empty.
-
-        Raises:
-            InputError: if there are no images, or a file can't be read.
-        """
+        """Yields every image. Fields whose files are missing are empty."""
         folders = self._image_folders()
         if not folders:
             raise InputError(self.folder, "no images in this folder", _LAYOUT)

@@ -23,11 +23,7 @@ _LONGEST_REASON = 120  # characters of an ir_datasets error
 
 
 def library() -> Any:
-    """Imports ir_datasets, which creates a folder in the home directory.
-
-    Raises:
-        ToucheError: if ir_datasets is not installed, or can't create its folder.
-    """
+    """Imports ir_datasets, which creates a folder in the home directory."""
     try:
         # imported late: missing in container images, takes 158 ms. ``touche.data.sources`` needs util.
         import ir_datasets.util
@@ -64,11 +60,7 @@ class IrDataset(Documents):
         return f"documents from {self.id} (ir_datasets)"
 
     def __iter__(self) -> Iterator[AnyDocument]:
-        """Yields every document. If the corpus is missing, ir_datasets downloads it first.
-
-        Raises:
-            ToucheError: if the id is unknown, or the documents can't be downloaded.
-        """
+        """Yields every document. If the corpus is missing, ir_datasets downloads it first."""
         from touche.documents.html.parsing import parsed  # imported late: takes 2 ms
 
         records = self._read()
@@ -84,11 +76,7 @@ class IrDataset(Documents):
         return count
 
     def topics(self) -> list[Topic]:
-        """Returns the topics. If they are missing, ir_datasets downloads them first.
-
-        Raises:
-            ToucheError: if the id is unknown, or there are no topics, or they can't be downloaded.
-        """
+        """Returns the topics. If they are missing, ir_datasets downloads them first."""
         dataset = self._dataset()
         if not dataset.has_queries():
             problem = f"{self.id!r} of ir_datasets has no topics"

@@ -48,9 +48,6 @@ def parse_document(id: str, record: dict[str, Any], path: Path, line: int) -> An
     A record with ``premises`` is an args.me argument, and one with ``_id`` a line from BEIR's corpus.jsonl.
     Other records contain ``text``, or ``contents`` as the 2022 task 2 passages do. Web pages contain ``html``
     and ``url``, or just fields of ``Page``.
-
-    Raises:
-        InputError: if there is no text, or a field is not a string.
     """
     if "premises" in record:
         return argument_of_record(record, path, line)
@@ -82,9 +79,6 @@ def pieces_of_jsonl(
     Args:
         id_names: possible names of the id field; the first one present is used.
         convert: converts a line to a document; other processes must be able to import it.
-
-    Raises:
-        InputError: if the file can't be read, or a line reaches 64 MiB.
     """
     return pieces_of_lines(path, partial(_parse_lines, id_names=id_names, convert=convert))
 

@@ -18,6 +18,7 @@ class Parts(Protocol[_T_co]):
 
         Args:
             zero: the initial result; it is never changed.
+            add_part: adds a part to a result.
             merge: merges two results, which may come from different machines.
         """
 

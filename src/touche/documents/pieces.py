@@ -158,11 +158,7 @@ class Cutter:
         self.begin += len(raw)
 
     def store(self, raw: bytes | memoryview) -> None:
-        """Stores the next bytes of an incomplete record.
-
-        Raises:
-            InputError: if the record reaches 64 MiB.
-        """
+        """Stores the next bytes of an incomplete record."""
         self._check_size(len(raw))
         self._stored += raw
 
@@ -183,11 +179,7 @@ class Cutter:
 
 
 def pieces_of_lines(path: Path, read: Read) -> Iterator[Piece]:
-    """Yields the pieces of a file with one record per line.
-
-    Raises:
-        InputError: if the file can't be read, or a line reaches 64 MiB.
-    """
+    """Yields the pieces of a file with one record per line."""
     with open_binary(path) as file:
         cutter = Cutter(path, "a line", read, file=file)
         # rfind + 1 is 0 if no line ends in the block.
@@ -204,11 +196,7 @@ def _status_of_plain_file(file: IO[bytes]) -> os.stat_result | None:
 
 
 def pieces_of_blocks(file: IO[bytes], cutter: Cutter, ends: Ends) -> Iterator[Piece]:
-    """Yields the pieces of a file that contains nothing but records. ``ends`` finds them in a block.
-
-    Raises:
-        InputError: if a record reaches 64 MiB.
-    """
+    """Yields the pieces of a file that contains nothing but records. ``ends`` finds them in a block."""
     for block in blocks(file):
         first_end, after_last = ends(block)
         if after_last:

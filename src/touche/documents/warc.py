@@ -38,9 +38,6 @@ def read_warc(path: Path, seen: set[str]) -> Iterator[RawPage | Skipped]:
 
     Args:
         seen: the collection's ids so far; new ids are added. A page that repeats one is skipped.
-
-    Raises:
-        InputError: if the file can't be opened.
     """
     count = 0
     try:

@@ -14,11 +14,7 @@ _DIGEST_SIZE = 65  # bytes: a SHA-256 in hexadecimal and C's final zero byte
 
 
 def compiled(path: Path, functions: Mapping[str, tuple[Any, ...]]) -> Any:
-    """Loads a compiled library. For each function, pass the types of its result and arguments.
-
-    Raises:
-        ToucheError: if the library can't be loaded, or its source has changed since.
-    """
+    """Loads a compiled library. For each function, pass the types of its result and arguments."""
     try:
         library = ctypes.CDLL(str(path))
         # hatch_build.py stores the source's digest in a variable named source.

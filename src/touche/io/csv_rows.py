@@ -22,9 +22,6 @@ def read_rows(
         read_line: returns the next line with its line end, and b"" at the end.
         remedy: what to do about broken rows.
         first_line: number of the first line.
-
-    Raises:
-        InputError: if a line is not UTF-8, or a row is broken.
     """
     lines = iter(read_line, b"")  # until the end
     rows = csv.reader(decoded(lines, path, first_line), strict=True)

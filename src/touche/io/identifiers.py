@@ -80,22 +80,14 @@ def optional_path(parameter: str, value: object) -> Path | None:
 
 
 def baseline_names(baselines: str | PathLike[str] | Iterable[object]) -> list[str]:
-    """Returns names or paths as a list of strings; a single one is accepted too.
-
-    Raises:
-        ParameterError: if one is neither a name nor a path.
-    """
+    """Returns names or paths as a list of strings; a single one is accepted too."""
     if isinstance(baselines, str | PathLike):
         baselines = [baselines]
     return [name_or_path("baseline", baseline) for baseline in baselines]
 
 
 def dataset_name(dataset: object) -> str:
-    """Returns a dataset's id or path as a string. A relative path object gets ``./``, so it is no id.
-
-    Raises:
-        ParameterError: if it is neither.
-    """
+    """Returns a dataset's id or path as a string. A relative path object gets ``./``, so it is no id."""
     text = name_or_path("dataset", dataset)
     return os.path.join(os.curdir, text) if isinstance(dataset, PathLike) else text  # noqa: PTH118 (keeps ./)
 
@@ -115,11 +107,7 @@ def check_path(path: str | PathLike[str]) -> None:
 
 
 def check_tag(tag: object) -> None:
-    """Checks a run's tag.
-
-    Raises:
-        ParameterError: if it is not a single word.
-    """
+    """Checks a run's tag."""
     if not is_word(tag):
         raise ParameterError(f"the tag {quoted(tag)} {NO_TAG}")
 

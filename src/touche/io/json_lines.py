@@ -13,22 +13,14 @@ from touche.io.opening import OF_DOCUMENTS, Limits, bytes_of_lines, check_utf8
 
 
 def read_jsonl(path: Path, limits: Limits = OF_DOCUMENTS) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yields the number (from 1) and object of each line that is not blank.
-
-    Raises:
-        InputError: if the file can't be read or a line is not a JSON object.
-    """
+    """Yields the number (from 1) and object of each line that is not blank."""
     return records_of_lines(bytes_of_lines(path, limits), path)
 
 
 def records_of_lines(
     lines: Iterable[bytes], path: Path, first_line: int = 1
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yields number and object of each line that is not blank.
-
-    Raises:
-        InputError: if a line is not UTF-8, or not a JSON object.
-    """
+    """Yields number and object of each line that is not blank."""
     for number, line in enumerate(lines, first_line):
         content = line.removeprefix(BOM_UTF8) if number == 1 else line
         if not content or content.isspace():

@@ -215,11 +215,7 @@ class FileInMemory(PosixPath):
 
 
 def content_of_pipe(path: Path) -> bytes | None:
-    """Returns the content of standard input (``-``) or a pipe, which can be read only once; None for a file.
-
-    Raises:
-        InputError: if standard input is closed, or the pipe can't be read.
-    """
+    """Reads standard input (``-``) or a pipe, which is possible only once; returns None for a file."""
     if str(path) == STANDARD_INPUT:
         if sys.stdin is None:
             raise InputError(STANDARD_INPUT, "standard input is closed", "pass a file")

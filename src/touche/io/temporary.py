@@ -11,11 +11,7 @@ from touche.errors import InputError, ToucheError
 
 @contextmanager
 def temporary_folder(prefix: str, *, within: Path | None = None) -> Iterator[Path]:
-    """Creates a temporary folder, by default in the system's, and removes it at the end.
-
-    Raises:
-        ToucheError: if it can't be created.
-    """
+    """Creates a temporary folder, by default in the system's, and removes it at the end."""
     try:
         folder = tempfile.mkdtemp(prefix=prefix, dir=within)
     except OSError as error:

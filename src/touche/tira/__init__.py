@@ -1,1 +1,1 @@
-"""TIRA's contract: the output directory, run.txt and the run's metadata."""
+"""TIRA's conventions: output directory, run.txt and metadata."""

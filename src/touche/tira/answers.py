@@ -1,4 +1,4 @@
-"""Answers of search engines that a run contains; their dates are in its metadata."""
+"""Keeps the dates of search engines' answers, for the metadata of the run that used them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,9 +6,9 @@ from contextvars import ContextVar
 from datetime import datetime
 from typing import Any
 
-_Dates = dict[str, list[datetime]]  # of answers, by the name of the search engine
+_Dates = dict[str, list[datetime]]  # by search engine
 
-_dates_of_run: ContextVar[_Dates | None] = ContextVar("dates of answers", default=None)  # None without a run
+_dates_of_run: ContextVar[_Dates | None] = ContextVar("dates of answers", default=None)  # None between runs
 
 
 @contextmanager
@@ -23,14 +23,14 @@ def noting_answers() -> Iterator[_Dates]:
 
 
 def note_answer(engine: str, date: datetime) -> None:
-    """Notes when a search engine sent an answer; does nothing outside of a ``noting_answers`` block."""
+    """Notes when a search engine answered; does nothing outside of ``noting_answers``."""
     dates = _dates_of_run.get()
     if dates is not None:
         dates.setdefault(engine, []).append(date)
 
 
 def data_of_answers(dates: _Dates) -> dict[str, Any]:
-    """Describes answers for the metadata of a run: their number, and their first and last date."""
+    """Returns each engine's number of answers, and first and last date, for a run's metadata."""
     engines = {
         engine: {
             "answers": len(engine_dates),

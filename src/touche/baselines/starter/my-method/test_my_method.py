@@ -1,4 +1,4 @@
-"""my-method compared with its formula, which is computed here document by document."""
+"""Compares my-method with its formula, computed here document by document."""
 
 from math import log
 

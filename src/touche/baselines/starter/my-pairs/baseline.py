@@ -12,10 +12,10 @@ def my_team(
     shortest: int = 40,
     depth: int = 1000,
 ) -> Rankings:
-    """Ranks pairs of sentences by DirichletLM; pairs with a short sentence come last.
+    """Ranks pairs of sentences with DirichletLM. Pairs with a short sentence come last.
 
     mu: weight of the collection's language model, in tokens.
-    shortest: number of characters of a sentence that is not short.
+    shortest: number of characters from which a sentence is not short.
     depth: number of pairs per topic.
     """
     ranked = pairs.by_dirichletlm(topics, documents, mu, depth)

@@ -1,4 +1,4 @@
-"""Tests before a submission to TIRA; run them with pytest."""
+"""Tests to run with pytest before you submit to TIRA."""
 
 import subprocess
 import sys
@@ -15,7 +15,7 @@ ARGUMENTS = [
 
 
 def ranked(topic: Topic, **options: float) -> list[str]:
-    """Returns the ids of the pairs in the order of their scores."""
+    """Returns the pairs' ids, best first."""
     [(_, hits)] = load(str(FOLDER))([topic], ARGUMENTS, **options)
     return [pair for pair, *_ in sorted(hits, key=lambda hit: -hit[1])]
 

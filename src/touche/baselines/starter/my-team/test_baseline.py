@@ -1,4 +1,4 @@
-"""Tests before a submission to TIRA; run them with pytest."""
+"""Tests to run with pytest before you submit to TIRA."""
 
 import subprocess
 import sys
@@ -18,7 +18,7 @@ DOCUMENTS = [
 
 
 def ranked(topic: Topic) -> list[str]:
-    """Returns the ids of the documents in the order of their scores."""
+    """Returns the documents' ids, best first."""
     [(_, hits)] = load(str(FOLDER))([topic], DOCUMENTS)
     return [document for document, *_ in sorted(hits, key=lambda hit: -hit[1])]
 
