@@ -104,9 +104,9 @@ def test_a_topic_without_hits_is_a_warning_also_if_there_are_no_others(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"topics": QUERIES}, "or both topics and documents"),
-        ({"documents": TEXTS}, "or both topics and documents"),
-        ({"dataset": TASK, "topics": QUERIES, "documents": TEXTS}, "or both topics and documents"),
+        ({"topics": QUERIES}, "or both `topics` and `documents`"),
+        ({"documents": TEXTS}, "or both `topics` and `documents`"),
+        ({"dataset": TASK, "topics": QUERIES, "documents": TEXTS}, "or both `topics` and `documents`"),
         ({}, "dataset = None"),
         ({"topics": {}, "documents": TEXTS}, "topics: no topics"),
         ({"topics": QUERIES, "documents": []}, "documents: no documents"),
@@ -154,14 +154,14 @@ def test_cells_without_a_value_are_missing_in_arguments_and_pages() -> None:
     [
         (
             {"topics": QUERIES},
-            "the dataset spot-check/arguments has its own topics; pass topics and documents",
+            "the dataset spot-check/arguments has its own topics; pass `topics` and `documents`",
         ),
         ({"topics": QUERIES, "runner": "spark"}, "has its own topics"),
         ({"topics": QUERIES, "runner": "docker"}, "has its own topics"),
         ({"dataset": "s3a://bucket/corpus", "topics": "topics.xml"}, "only Spark opens addresses"),
-        ({"master": "yarn", "runner": "podman"}, "master has no effect on the runner podman; omit it"),
-        ({"limits": Limits(cpus=2)}, "limits has no effect on the runner local; omit it"),
-        ({"limits": Limits(memory="8g"), "runner": "spark"}, "limits has no effect on the runner spark"),
+        ({"master": "yarn", "runner": "podman"}, "`master` has no effect on the runner podman; omit it"),
+        ({"limits": Limits(cpus=2)}, "`limits` has no effect on the runner local; omit it"),
+        ({"limits": Limits(memory="8g"), "runner": "spark"}, "`limits` has no effect on the runner spark"),
         ({"statistics": "all.json", "runner": "docker"}, "have no effect on the runner docker; omit them"),
         ({"runner": "dokcer"}, "there is no runner 'dokcer'; did you mean docker"),
     ],

@@ -166,9 +166,9 @@ def write_run(
         ("words", bool(words), is_in_sandbox),
     ):
         if is_passed and not has_effect:
-            raise ToucheError(f"{argument} has no effect on the runner {runner}; omit it")
+            raise ToucheError(f"`{argument}` has no effect on the runner {runner}; omit it")
     if is_in_sandbox and (corpus, statistics, keep_statistics) != (None, None, None):
-        problem = "corpus, statistics and keep_statistics have no effect on the runner"
+        problem = "`corpus`, `statistics` and `keep_statistics` have no effect on the runner"
         raise ToucheError(f"{problem} {runner}; omit them")
     folder = as_path("output", output)
     if is_in_sandbox:
@@ -179,8 +179,8 @@ def write_run(
     with _advising_image(baseline):
         ranker = as_baseline(baseline)
         values = checked(ranker.options, options)
-        known = optional_path("statistics", statistics)
-        files = statistics_files(ranker, known, optional_path("keep_statistics", keep_statistics))
+        statistics_path = optional_path("statistics", statistics)
+        files = statistics_files(ranker, statistics_path, optional_path("keep_statistics", keep_statistics))
         with _opened(ranker, name, topics, documents, corpus, runner, master) as source:
             if files:
                 source = replace(source, documents=source.documents.with_statistics(files))
@@ -202,20 +202,22 @@ def _name_of_input(
     # Topics with a dataset are for addresses, whose folder may not contain any.
     if documents is not None or (topics is not None and dataset is None):
         if topics is None or documents is None or dataset is not None or runner != HERE:
-            problem = "topics and documents replace the dataset, and only of a local run"
-            raise ToucheError(f"{problem}; pass a dataset, or both topics and documents")
+            problem = "`topics` and `documents` replace `dataset`, and only for a local run"
+            raise ToucheError(f"{problem}; pass `dataset`, or both `topics` and `documents`")
         return None
     name = dataset_name(dataset)
     if not name:
         raise ToucheError(_EMPTY)
     if topics is not None and not places.is_address(name):
-        raise ToucheError(f"the dataset {name} has its own topics; pass topics and documents, or omit topics")
+        raise ToucheError(
+            f"the dataset {name} has its own topics; pass `topics` and `documents`, or omit `topics`"
+        )
     return name
 
 
 def _name_as_passed(baseline: str | PathLike[str] | Baseline) -> str:
     """Returns a baseline's name or path as the caller wrote it; empty for a function."""
-    return baseline.typed if isinstance(baseline, Baseline) else name_or_path("baseline", baseline)
+    return baseline.name_or_path if isinstance(baseline, Baseline) else name_or_path("baseline", baseline)
 
 
 @contextmanager
@@ -265,14 +267,14 @@ def _run(
     """Returns a run, the topics without results, and warnings, which it also emits."""
     ranker = runs.ranker
     log(f"{ranker.name}: {runs.source.description}")
-    if runs.about_statistics:
-        log(f"{ranker.name}: {runs.about_statistics}")
+    if runs.statistics_remark:
+        log(f"{ranker.name}: {runs.statistics_remark}")
     result = runs.run(options, tag, output)
     without_hits = runs.without_hits(result)
     warnings = [f"nothing found for topic {topic.number}: {topic.title}" for topic in without_hits]
-    has_name_of_shipped = ranker.folder is not None and ranker.name in names() and not ranker.is_shipped
-    if has_name_of_shipped and not tag:
-        problem = f"{ranker.typed} has the name of a shipped baseline, so its runs get the same tag"
+    shadows_shipped = ranker.folder is not None and ranker.name in names() and not ranker.is_shipped
+    if shadows_shipped and not tag:
+        problem = f"{ranker.name_or_path} has the name of a shipped baseline, so its runs get the same tag"
         warnings.insert(0, f"{problem}; rename the folder")
     for warning in warnings:
         warn(f"{ranker.name}: {warning}")

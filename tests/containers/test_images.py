@@ -15,7 +15,7 @@ from conftest import ROOT, Write, write_files
 from touche.baselines.baseline_files import files_in
 from touche.baselines.starter import write_baseline
 from touche.containers import container_runs, image_builds
-from touche.containers.programs import Ended, Log
+from touche.containers.programs import ExitStatus, Log
 from touche.errors import ToucheError
 from touche.io import progress
 
@@ -68,10 +68,10 @@ def built(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """Docker with one image, and its labels."""
     labels: dict[str, str] = {}
 
-    def execute(command: Sequence[str], log: Log, **options: object) -> Ended:
+    def execute(command: Sequence[str], log: Log, **options: object) -> ExitStatus:
         words = [word.removeprefix("--label=") for word in command if word.startswith("--label=")]
         labels.update(word.split("=", 1) for word in words)
-        return Ended(0, "")
+        return ExitStatus(0, "")
 
     monkeypatch.setattr(image_builds, "check_program", lambda program: None)
     monkeypatch.setattr(image_builds, "find_image", lambda program, image: "x")
@@ -259,11 +259,11 @@ def failing(monkeypatch: pytest.MonkeyPatch, line: str) -> list[Sequence[str]]:
     """Replaces Docker by a program that writes a line and fails; returns the commands that it gets."""
     commands: list[Sequence[str]] = []
 
-    def execute(command: Sequence[str], log: Log, **options: object) -> Ended:
+    def execute(command: Sequence[str], log: Log, **options: object) -> ExitStatus:
         commands.append(command)
         for text in ("Step 1/2", line, "The command returned a non-zero code: 1"):
             log(text)
-        return Ended(1, "The command returned a non-zero code: 1")
+        return ExitStatus(1, "The command returned a non-zero code: 1")
 
     monkeypatch.delenv("BUILD_NETWORK", raising=False)
     monkeypatch.setattr(image_builds, "check_program", lambda program: None)
@@ -276,10 +276,10 @@ def test_a_build_removes_a_replaced_image_if_it_has_no_other_name(monkeypatch: p
     ids = {"touche/base": "earlier", "touche/bm25": "unchanged"}
     removed: list[str] = []
 
-    def execute(command: Sequence[str], log: Log, **options: object) -> Ended:
+    def execute(command: Sequence[str], log: Log, **options: object) -> ExitStatus:
         ids.setdefault("touche/lucene", "first")
         ids["touche/base"] = "new"
-        return Ended(0, "")
+        return ExitStatus(0, "")
 
     def succeeds(*command: str) -> bool:
         if "rm" in command:

@@ -15,7 +15,7 @@ from test_runs_of_images import build_once, programs
 from conftest import ROOT, Touche
 from touche.containers import verification
 from touche.containers.image_content import Content, File, ImageDigest, digest
-from touche.containers.programs import Ended, output_of
+from touche.containers.programs import ExitStatus, output_of
 from touche.containers.verification import DIFFERENT, NOT_COMPARABLE, SAME, verify, verify_run
 from touche.errors import InputError, ToucheError
 from touche.tira import provenance
@@ -207,9 +207,9 @@ def test_the_command_prints_the_answer_and_its_exit_code_says_it(engine: Engine,
 def test_an_image_is_pulled_only_by_its_address_and_a_failure_is_named(
     monkeypatch: pytest.MonkeyPatch, against: str, line: str, message: str
 ) -> None:
-    def execute(command: Any, log: Callable[[str], None], **options: Any) -> Ended:
+    def execute(command: Any, log: Callable[[str], None], **options: Any) -> ExitStatus:
         log(line)
-        return Ended(1, line)
+        return ExitStatus(1, line)
 
     monkeypatch.setattr(verification, "find_image", lambda program, image: "")
     monkeypatch.setattr(verification, "execute", execute)

@@ -98,7 +98,7 @@ def test_a_page_without_an_id_of_trec_has_that_of_the_record(write: Write) -> No
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (record("a") + b"junk\r\n" * 9 + record("b"), "broken after 1 records (Invalid WARC header)"),
+        (record("a") + b"junk\r\n" * 9 + record("b"), "broken after 1 record (Invalid WARC header)"),
         (gzip.compress(record("a"))[:-6] + b"\0" * 6, "broken after "),
         (record("a")[:-9], "is truncated after "),
         (b"once upon a time", "has no records; check that it is a web archive"),

@@ -103,8 +103,8 @@ class Expected(Strict, kw_only=True, frozen=True):
     def record(self) -> dict[str, Any]:
         """A flat record for JSON."""
         # The expected value's field is named after its kind, but its key in the record is ``value``.
-        own = {name: value for name, value in asdict(self).items() if name not in _KINDS}
-        return {"table": self.TABLE, **own, "kind": self.kind, "value": self.value}
+        other_fields = {name: value for name, value in asdict(self).items() if name not in _KINDS}
+        return {"table": self.TABLE, **other_fields, "kind": self.kind, "value": self.value}
 
     def difference(self, got: float | str) -> float | None:
         """Returns a number minus the expected one; None for strings, such as digests."""
@@ -157,8 +157,8 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
         measure_of_task = task.measure_for(self.dimension)
         measure = _measure(self.measure, measure_of_task)
         # Macro F1 is for stances only, and stances for macro F1 only.
-        is_of_stances = self.dimension == STANCE
-        if is_of_stances != (measure is MACRO_F1):
+        scores_stances = self.dimension == STANCE
+        if scores_stances != (measure is MACRO_F1):
             raise ValueError(f"{measure} does not score {self.dimension}; write {measure_of_task}")
         if self.evaluator not in measure.evaluators:
             raise ValueError(f"{self.evaluator} does not have {measure}; choose {measure.evaluators[0]}")
@@ -389,8 +389,8 @@ def read_expected(baseline: str, datasets: Collection[str] = ()) -> list[Expecte
                 checked = entry.checked()
             except ValueError as error:
                 problem, _, remedy = str(error).partition("; ")
-                place = f"{table}[{index + 1}]"  # messages count from 1
-                raise InputError(path, f"{place}: {problem}", remedy or "correct it") from error
+                entry_name = f"{table}[{index + 1}]"  # messages count from 1
+                raise InputError(path, f"{entry_name}: {problem}", remedy or "correct it") from error
             expected.append(replace(checked, baseline=baseline, entry=index))
     return expected
 

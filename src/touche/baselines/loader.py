@@ -77,7 +77,7 @@ def load(name: str) -> Baseline:
     return replace(
         only,
         name=real_folder.name,
-        typed=name,
+        name_or_path=name,
         folder=real_folder,
         is_shipped=is_shipped(real_folder),
     )

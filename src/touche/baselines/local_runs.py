@@ -55,7 +55,7 @@ class Runs:
                 self.source = replace(source, documents=source.documents.with_statistics(files))
 
     @property
-    def about_statistics(self) -> str:
+    def statistics_remark(self) -> str:
         """A remark if a file replaces the documents' statistics, or published ones are missing."""
         files = self.source.documents.statistics
         if files and files.known and not files.is_whole:
@@ -117,7 +117,9 @@ class Runs:
         with noting_answers() as answers:
             run = run_of_rankings(self.source.topics, self._rankings(options), tag)
         changed_options = as_arguments(self.ranker.changed(options))
-        command = shlex.join(["touche", "run", self.ranker.typed or self.ranker.name, *changed_options])
+        command = shlex.join(
+            ["touche", "run", self.ranker.name_or_path or self.ranker.name, *changed_options]
+        )
         modules = libraries(self.ranker.package) if self.ranker.folder else ()
         data = wait_for_data() | data_of_answers(answers)
         software = replace(software, command=command, modules=modules)
@@ -139,7 +141,7 @@ class Runs:
             documents = documents.with_statistics(replace(statistics, report=partial(uses.append, True)))
         rankings = watched(self.ranker(topics, documents, **options), "searching", "topics", len(topics))
         # Then the baseline must read or write their file.
-        return _check_use_of_statistics(rankings, uses) if statistics else iter(rankings)
+        return _require_statistics_use(rankings, uses) if statistics else iter(rankings)
 
     def _remove_earlier_run(self, output: Path, options: Mapping[str, Any]) -> None:
         """Checks that the output can be written without overwriting an input, and removes an earlier run."""
@@ -153,7 +155,7 @@ class Runs:
         remove_earlier_run(output, [*self.source.files, *known, *files_in_options], other_outputs)
 
 
-def _check_use_of_statistics(rankings: Iterator[Ranking], uses: Sequence[bool]) -> Iterator[Ranking]:
+def _require_statistics_use(rankings: Iterator[Ranking], uses: Sequence[bool]) -> Iterator[Ranking]:
     """Yields the same rankings. Raises an error before the first if the baseline has not used the statistics.
 
     Without this check, a long run would turn out to be useless.
@@ -170,17 +172,19 @@ def statistics_named(folder: Path, name: str) -> Path:
     return folder / "statistics" / f"{name}.json"
 
 
-def statistics_files(baseline: Baseline, named: Path | None, output: Path | None) -> StatisticsFiles | None:
+def statistics_files(
+    baseline: Baseline, file_or_name: Path | None, output: Path | None
+) -> StatisticsFiles | None:
     """Returns the files for ``--statistics`` and ``--keep-statistics``; None if neither was passed.
 
     Args:
         file_or_name: a file, or the name of statistics in the baseline's folder.
         output: the file to write the statistics to.
     """
-    if named is None:
+    if file_or_name is None:
         return StatisticsFiles(output=output) if output else None
-    in_folder = statistics_named(baseline.folder or Path(), str(named))
-    path = in_folder if in_folder.is_file() else named  # the baseline's own take priority
+    in_folder = statistics_named(baseline.folder or Path(), str(file_or_name))
+    path = in_folder if in_folder.is_file() else file_or_name  # the baseline's own take priority
     if not path.exists():
         known = ", ".join(sorted(file.stem for file in in_folder.parent.glob("*.json")))
         alternative = f", or one of: {known}" if known else ""

@@ -42,7 +42,7 @@ class Baseline:
     name: str
     method: Method
     needs_documents: bool = True
-    typed: str = ""
+    name_or_path: str = ""
     folder: Path | None = None
     is_shipped: bool = False
 
@@ -65,8 +65,8 @@ class Baseline:
     def __reduce__(self) -> Any:
         """Pickles a loaded baseline as its folder, because other processes may not know its package."""
         if self.folder is None:
-            return Baseline, (self.name, self.method, self.needs_documents, self.typed)
-        return _loaded, (str(self.folder), self.typed)
+            return Baseline, (self.name, self.method, self.needs_documents, self.name_or_path)
+        return _loaded, (str(self.folder), self.name_or_path)
 
     @property
     def package(self) -> str:
@@ -139,11 +139,11 @@ class Baseline:
         return {name: value for name, value in options.items() if value != self.options[name].default}
 
 
-def _loaded(folder: str, typed: str) -> Baseline:
+def _loaded(folder: str, name_or_path: str) -> Baseline:
     """Unpickles a loaded baseline."""
     from touche.baselines.loader import load  # imported late: it imports this module
 
-    return replace(load(folder), typed=typed)
+    return replace(load(folder), name_or_path=name_or_path)
 
 
 def run_tag(name: str, changed: Mapping[str, Any]) -> str:

@@ -42,7 +42,9 @@ def own_frames(baseline: Baseline) -> Iterator[None]:
         for line in without_packages("".join(trace.format())).splitlines():
             say(line)
         # The folder as the user typed it.
-        path = baselines.baseline_folder(baseline.typed) / Path(frames[-1].filename).relative_to(folder)
+        path = baselines.baseline_folder(baseline.name_or_path) / Path(frames[-1].filename).relative_to(
+            folder
+        )
         message = shorten(f"{type(error).__name__}: {error}", _MAX_MESSAGE)
         hint = "" if is_verbose else ", or see all frames with --verbose"
         say(f"touche: {path}:{frames[-1].lineno}: {message}; repair it{hint}")

@@ -247,7 +247,7 @@ def own_options(
         clashes = _option_names(option) & taken
         if clashes:
             problem = f"an option cannot be called {option.name!r}, because {min(clashes)} is taken"
-            file = baselines.baseline_folder(baseline.typed) / FILE
+            file = baselines.baseline_folder(baseline.name_or_path) / FILE
             raise InputError(file, problem, "rename it", baseline.line)
         taken |= _option_names(option)
         options.append(option)

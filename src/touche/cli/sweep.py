@@ -123,7 +123,7 @@ def _sweep(
     grid = {option: parse_values(baseline.options[option], text) for option, text in texts.items()}
     scoring["cross_validation"] = None if cross_validation == "none" else cross_validation
     with own_frames(baseline):
-        result = quietly(run_sweep, baseline.typed, dataset, grid, output=output, log=tell, **scoring)
+        result = quietly(run_sweep, baseline.name_or_path, dataset, grid, output=output, log=tell, **scoring)
     count = counted(len(result.settings), "setting")
     tell(f"{result.baseline}: {count} in {output}")
     warn(*result.warnings)

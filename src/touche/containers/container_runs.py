@@ -21,7 +21,15 @@ from touche.baselines.local_runs import statistics_named
 from touche.containers.image_builds import check_image, image_name
 from touche.containers.image_content import digest
 from touche.containers.limits import Limits
-from touche.containers.programs import Ended, Log, check_exit, check_program, execute, output_of, succeeds
+from touche.containers.programs import (
+    ExitStatus,
+    Log,
+    check_exit,
+    check_program,
+    execute,
+    output_of,
+    succeeds,
+)
 from touche.data import datasets, places
 from touche.errors import InputError, NotInstalledError, ToucheError
 from touche.io.optional import installing
@@ -109,8 +117,8 @@ def run_locally(job: Job, limits: Limits, log: Log) -> Usage:
         # -I and -S ignore the user's environment and packages, so Python starts faster.
         starter = [sys.executable, "-ISc", _STARTER, str(peak)]
         # Setting TMPDIR removes a killed baseline's temporary files too.
-        ended = execute([*starter, *command], log, environment=os.environ | {"TMPDIR": str(scratch)})
-        check_exit(job.name, ended)
+        status = execute([*starter, *command], log, environment=os.environ | {"TMPDIR": str(scratch)})
+        check_exit(job.name, status)
         memory = int(peak.read_text()) * _BYTES_PER_UNIT
     return Usage(wall=time.monotonic() - began, memory=memory)
 
@@ -169,7 +177,7 @@ def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
         try:
             command += ["--input-directory", str(directory), "--output-directory", str(output)]
             paths = _input_paths(job, "/tira-data/input") | {"/tira-data/output": job.output}
-            check_exit(job.name, _in_time(command, job, limits, log, if_killed=removal, paths=paths))
+            check_exit(job.name, _with_time_limit(command, job, limits, log, if_killed=removal, paths=paths))
             _check_run(job, output)
         finally:
             succeeds(*removal)
@@ -198,8 +206,8 @@ def try_image(program: str, baseline: str, log: Log) -> None:
             names none.
     """
     image = image_name(baseline_folder(baseline).resolve().name)
-    named = parts_in_expected(baseline)
-    parts = [part for part in TOY_PARTS if part in named][:1] or TOY_PARTS
+    toy_parts = parts_in_expected(baseline)
+    parts = [part for part in TOY_PARTS if part in toy_parts][:1] or TOY_PARTS
     failures: list[ToucheError] = []
     for part in parts:
         log(f"trying {image} on {part}")
@@ -311,7 +319,7 @@ def _run_container(
     """Runs a container until it ends, and returns its wall time in seconds."""
     began = time.monotonic()
     with temporary_folder("touche-run-") as scratch:
-        ended = _in_time(
+        status = _with_time_limit(
             [program, "run", *arguments],
             job,
             limits,
@@ -326,11 +334,13 @@ def _run_container(
     if out_of_memory or output_of(program, "inspect", "--format", "{{.State.OOMKilled}}", name) == "true":
         problem = f"{job.name} was stopped at its memory limit of {limits.memory}"
         raise ToucheError(f"{problem}; raise the limit with --memory")
-    check_exit(job.name, ended)
+    check_exit(job.name, status)
     return time.monotonic() - began
 
 
-def _in_time(command: Sequence[str], job: Job, limits: Limits, log: Log, **options: Any) -> Ended:
+def _with_time_limit(
+    command: Sequence[str], job: Job, limits: Limits, log: Log, **options: Any
+) -> ExitStatus:
     """Calls ``execute`` with the job's time limit."""
     try:
         return execute(command, log, seconds=limits.seconds, **options)

@@ -220,8 +220,8 @@ class _Builder:
                 lines.append(line)
                 shown.update(1)
 
-            ended = execute(command, count, environment=environment)
-        if ended.code:
+            status = execute(command, count, environment=environment)
+        if status.code:
             for line in lines:
                 self.log(line)
             reason = explain_failure(lines)
@@ -229,7 +229,7 @@ class _Builder:
                 reason += f", or set {PYTHON_VARIABLE} to a Python image that {self.program} has"
             if reason:
                 raise ToucheError(f"building {image}: {reason}; see its output above")
-            check_exit(f"building {image}", ended)
+            check_exit(f"building {image}", status)
         if earlier_id:
             name_count = output_of(
                 self.program, "image", "inspect", "--format", "{{len .RepoTags}}", earlier_id
@@ -332,10 +332,10 @@ def _bases(folder: Path, root: Path | None) -> list[str]:
     address = r"\S*/" if is_shipped(folder) else re.escape(_IMAGE_PREFIX)
     tag_or_digest = r"(?:[:@]\S*)?"
     pattern = rf"^(?:FROM |ARG BASE=){address}({'|'.join(BASES)}){tag_or_digest}(?:\s|$)"
-    named = re.findall(pattern, text, flags=re.MULTILINE)
-    if not named or root is None:
-        return named
-    return list(dict.fromkeys([_FIRST_BASE, *named]))  # each once
+    bases = re.findall(pattern, text, flags=re.MULTILINE)
+    if not bases or root is None:
+        return bases
+    return list(dict.fromkeys([_FIRST_BASE, *bases]))  # each once
 
 
 @contextmanager

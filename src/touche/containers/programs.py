@@ -29,8 +29,8 @@ _POINTS_TO_HELP = re.compile("^(See|Run) '.* --help'")  # Docker's last line, af
 
 
 @dataclass(frozen=True)
-class Ended:
-    """How a program ended.
+class ExitStatus:
+    """How a program status.
 
     Attributes:
         code: its exit code, negative if a signal ended it.
@@ -92,7 +92,7 @@ def execute(
     folder: str | None = None,
     if_killed: Sequence[str] = (),
     paths: Mapping[str, Path] | None = None,
-) -> Ended:
+) -> ExitStatus:
     """Runs a program until it ends, and passes each line of its output to a log.
 
     The program leads its own process group. No process in this group outlives the program, an interrupt, the
@@ -131,7 +131,7 @@ def execute(
             reader.join(_GRACE_SECONDS)
     if reader.fault is not None:
         raise reader.fault
-    return Ended(process.returncode, reader.last)
+    return ExitStatus(process.returncode, reader.last)
 
 
 class _Reader(Thread):
@@ -203,11 +203,11 @@ def _signal(process: Process, number: Signals) -> None:
         os.killpg(process.pid, number)
 
 
-def check_exit(step: str, ended: Ended) -> None:
+def check_exit(step: str, status: ExitStatus) -> None:
     """Raises a ToucheError with exit code and last line if the exit code is not 0.
 
     Args:
         step: how the message starts, such as ``building IMAGE``, or a baseline's name.
     """
-    if ended.code:
-        raise ToucheError(f"{step}: exit code {ended.code}: {ended.last_line}; see its output above")
+    if status.code:
+        raise ToucheError(f"{step}: exit code {status.code}: {status.last_line}; see its output above")

@@ -153,11 +153,10 @@ def _pulled_if_missing(program: str, image: str) -> Iterator[None]:
         yield
         return
     lines: list[str] = []
-    ended = execute([program, "pull", image], lines.append)
-    if ended.code:
-        raise ToucheError(
-            f"{program} has no image {image}, and cannot pull it: {explain_failure(lines) or ended.last_line}"
-        )
+    status = execute([program, "pull", image], lines.append)
+    if status.code:
+        reason = explain_failure(lines) or status.last_line
+        raise ToucheError(f"{program} has no image {image}, and cannot pull it: {reason}")
     try:
         yield
     finally:

@@ -294,7 +294,7 @@ def _read_reranking(path: Path, side_files: tuple[Path, ...]) -> Input:
         replace(topic, candidates=frozenset(candidates[number])) for number, topic in topics.items()
     )
     count = sum(len(ids) for ids in candidates.values())
-    description = f"{counted(len(topics), 'topic')} and their {count} candidates from {path.name}"
+    description = f"{counted(len(topics), 'topic')} and their {counted(count, 'candidate')} from {path.name}"
     documents = Candidates(paths=(path,), side_files=side_files)
     return Input(
         topics=topics_with_candidates,

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from touche.documents.pages import LARGEST_PAGE, TEXT_TYPES, RawPage, Skipped
-from touche.errors import InputError, one_line
+from touche.errors import InputError, counted, one_line
 from touche.io.identifiers import check_new_id
 from touche.io.opening import bytes_of_lines, open_binary, opened
 
@@ -145,8 +145,8 @@ def _readable_records(path: Path) -> Iterator[Any]:
                 count += 1
                 yield record
         except OSError as error:
-            warning = "%s is broken after %d records (%s); readable records are used"
-            _log.warning(warning, one_line(str(path)), count, error)
+            warning = "%s is broken after %s (%s); readable records are used"
+            _log.warning(warning, one_line(str(path)), counted(count, "record"), error)
             # Not ``opened``, which would show another progress bar. quirks_mode, because a broken
             # archive may mix CRLF and LF.
             with path.open("rb") as same_file, suppress(OSError):  # nothing more is readable
@@ -155,7 +155,8 @@ def _readable_records(path: Path) -> Iterator[Any]:
 
 
 def _warn_of_end(path: Path, count: int) -> None:
-    _log.warning("%s is truncated after %d records; these records are used", one_line(str(path)), count)
+    number = counted(count, "record")
+    _log.warning("%s is truncated after %s; those are used", one_line(str(path)), number)
 
 
 def _page(record: Any, path: Path, seen: set[str]) -> RawPage | Skipped | None:
