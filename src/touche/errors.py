@@ -105,16 +105,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def check_choice(what: str, name: object, known: Iterable[str]) -> None:
-    """Checks that a name is known.
-
-    Args:
-        what: what has the name, such as ``method``.
-        name: the name; anything but a string is unknown.
-        known: all names.
-
-    Raises:
-        ParameterError: if the name is unknown.
-    """
+    """Raises a ParameterError if a name is not known. ``what`` is what has the name, such as ``method``."""
     if not isinstance(name, str) or name not in known:
         text = name if isinstance(name, str) else ""  # no known name is similar to an empty string
         raise ParameterError(f"there is no {what} {shorten(repr(name), 60)}; {choice(text, known)}")

@@ -25,9 +25,7 @@ def as_arguments(options: Mapping[str, Any]) -> list[str]:
 def checked(options: Mapping[str, Parameter], values: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the values of all options: those that were passed, and defaults for the others.
 
-    Args:
-        options: the baseline's options.
-        values: values by name. Floats can be passed as int, and NumPy's numbers become Python's.
+    Floats can be passed as int, and NumPy's numbers become Python's.
 
     Raises:
         ParameterError: if an option is unknown, or its value's type differs from its default's.

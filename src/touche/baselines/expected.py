@@ -38,7 +38,6 @@ class Expected(Strict, kw_only=True, frozen=True):
 
     Attributes:
         baseline, entry: the baseline and the entry's index in its table, set by ``read_expected``.
-        dataset: the dataset's id.
         options: the baseline's options, by parameter name.
         run: the entry's official run, a path in runs/; empty if there is none.
 
@@ -123,10 +122,8 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
     """The mean score that a rerun must reach, or an official run's.
 
     Attributes:
-        dimension: the judged dimension.
         evaluator: ``trec_eval`` or ``touche``.
-        qrels: the name of the qrels file.
-        measure: the measure, in ir_measures' notation.
+        measure: in ir_measures' notation.
         published, reported, pinned: the expected value, in one of them.
         tolerance: the largest difference in either direction.
         source: where a published or reported value comes from.
@@ -215,10 +212,7 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
 class ExpectedTopics(Expected, kw_only=True, frozen=True):
     """A run's published values for each topic of the dataset. A rerun must reproduce them all.
 
-    Attributes:
-        dimensions: the judged dimensions.
-        measure: the measure.
-        tag: the run's tag in the table of published values.
+    ``tag`` is the run's tag in the table of published values.
     """
 
     TABLE: ClassVar[str] = "topics"
@@ -366,9 +360,7 @@ class _File(Strict, frozen=True):
 def read_expected(baseline: str, datasets: Collection[str] = ()) -> list[Expected]:
     """Returns the entries in a baseline's expected.toml, table by table.
 
-    Args:
-        baseline: the baseline's name, or the path of its folder.
-        datasets: return, and check against their cards, only entries for these datasets; if empty, all.
+    Only entries for the ``datasets`` are returned and checked against their cards; if it is empty, all are.
 
     Raises:
         InputError: if the file is missing or broken, or an entry is incomplete or contains unknown names.

@@ -37,9 +37,7 @@ _T = TypeVar("_T")
 class Runs:
     """Runs of one baseline on one input. Metadata that they share is collected once.
 
-    Attributes:
-        ranker: the baseline.
-        source: the input, perhaps with statistics from the baseline's folder.
+    The input may get statistics from the baseline's folder.
     """
 
     def __init__(self, ranker: Baseline, source: Input, team: str = "") -> None:

@@ -140,7 +140,6 @@ class Baseline:
 
 
 def _loaded(folder: str, name_or_path: str) -> Baseline:
-    """Unpickles a loaded baseline."""
     from touche.baselines.loader import load  # imported late: it imports this module
 
     return replace(load(folder), name_or_path=name_or_path)

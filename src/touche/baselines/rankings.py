@@ -27,12 +27,7 @@ _Lines = list[tuple[str, str, np.float32]]  # stance (or empty), document and sc
 
 
 def run_of_rankings(topics: Sequence[Topic], rankings: Rankings, tag: str) -> Run:
-    """Turns rankings into a run, in the topics' order.
-
-    Args:
-        topics: the topics to answer.
-        rankings: the rankings. A topic may get several, each with its own stance.
-        tag: the run's tag, and its name.
+    """Turns rankings into a run, in the topics' order. A topic may get several, each with its own stance.
 
     Raises:
         ToucheError: if a topic is unknown or repeated, a document is not a candidate, a score is not a finite
@@ -118,7 +113,6 @@ def _checked_word(value: Any, what: str, advice: str) -> str:
 
 
 def _checked_tuple(value: Any, form: str, lengths: tuple[int, ...]) -> Any:
-    """Checks what a baseline yielded."""
     if not isinstance(value, tuple | list) or len(value) not in lengths:
         raise ToucheError(f"the baseline yielded {quoted(value)}; yield pairs {form}")
     return value

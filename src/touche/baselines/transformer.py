@@ -20,10 +20,7 @@ _SCORES = ["score", "rank"]
 class BaselineTransformer(pt.Transformer):  # type: ignore[misc]
     """A transformer that ranks using a baseline.
 
-    Attributes:
-        ranker: the baseline.
-        options: the values of all its options.
-        documents: the collection; None if the frames contain the documents.
+    ``documents`` is None if the frames contain the documents.
     """
 
     def __init__(self, ranker: Baseline, options: Mapping[str, Any], documents: Documents | None) -> None:

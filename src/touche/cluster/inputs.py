@@ -35,7 +35,6 @@ def opened(
         name: the input's path, id or address.
         corpus: an ir_datasets corpus, for a directory that contains only topics.
         topics: a file of topics for an address; None for the one at the address.
-        master: Spark's address.
     """
     is_remote = is_address(name)
     if is_remote and corpus is not None:
@@ -49,11 +48,7 @@ def opened(
 
 
 def find(context: Any, ship: Ship, local: Input) -> Input:
-    """Prepares one machine's input for workers that see its files under the same paths.
-
-    Raises:
-        ToucheError: if the documents are not in files.
-    """
+    """Prepares one machine's input for workers that see its files under the same paths."""
     files = local.documents
     if not isinstance(files, Files):
         raise ToucheError("Spark reads only topics and documents in files; omit --runner spark")
@@ -72,12 +67,7 @@ class _Entry(NamedTuple):
 def _on_spark(
     context: Any, ship: Ship, files: Files, size: int, sources: Callable[[int], Any]
 ) -> SparkDocuments:
-    """Returns a collection for workers.
-
-    Args:
-        size: the size of all files in bytes.
-        sources: returns an RDD with the files; its argument is the number of partitions.
-    """
+    """Returns a collection for workers; ``size`` and ``sources`` as in ``SparkDocuments``."""
     return SparkDocuments(
         paths=files.paths,
         side_files=files.side_files,
@@ -134,7 +124,6 @@ class _Folder:
         return rows.mapPartitions(partial(_selected_contents, selected))
 
     def _read(self) -> Any:
-        """Returns Spark's reader for whole files."""
         from pyspark.sql import SparkSession  # optional
 
         return SparkSession(self.context).read.format("binaryFile")
@@ -169,7 +158,6 @@ def find_remote(context: Any, ship: Ship, uri: str, topics: Path | None) -> Inpu
 
 
 def _check_sizes(entries: Iterable[_Entry]) -> None:
-    """Raises InputError if a file is too large for Spark."""
     for entry in entries:
         if entry.size > _MAX_FILE_BYTES:
             remedy = "split it, or mount its file system on all machines and pass its folder as file:///..."
@@ -177,5 +165,4 @@ def _check_sizes(entries: Iterable[_Entry]) -> None:
 
 
 def _selected_contents(selected: frozenset[str], rows: Iterable[Any]) -> Iterator[Path]:
-    """Yields the selected files in Spark's rows, with their contents."""
     return (FileInMemory.from_bytes(row.path, row.content) for row in rows if row.path in selected)

@@ -45,7 +45,6 @@ class Shipped:
 
 
 def _receive(code_digest: str, package: str, copy: str, function: bytes) -> Shipped:
-    """Unpickles a function on a worker."""
     from pyspark import SparkFiles  # optional
 
     if code_digest != _code_digest():
@@ -58,7 +57,6 @@ def _receive(code_digest: str, package: str, copy: str, function: bytes) -> Ship
 
 @cache
 def _code_digest() -> str:
-    """Returns a digest of this library's code on this machine."""
     package = Path(__file__).parents[1]
     return content_digest(package, package.rglob("*.py"))
 
@@ -67,16 +65,7 @@ def _code_digest() -> str:
 def folder_sent(context: Any, folder: Path | None, package: str = "") -> Iterator[Ship]:
     """Sends a baseline's folder to the workers, except hidden files, compiled files and virtual environments.
 
-    Args:
-        context: a SparkContext.
-        folder: the folder; None if the baseline has none.
-        package: the folder's package.
-
-    Yields:
-        A function that prepares functions for the workers.
-
-    Raises:
-        InputError: if the folder contains links to folders.
+    Yields a function that prepares functions for the workers. Links to folders are an error.
     """
     with temporary_folder(FOLDER_PREFIX) as temporary:
         copy = temporary.name  # unique, because Spark sends a name only once

@@ -32,7 +32,6 @@ class SparkDocuments(Documents):
         size: the files' size in bytes.
         sources: returns an RDD with the files; its argument is the number of partitions.
         parallelism: the minimum number of tasks, if the files can be cut into pieces.
-        ship: prepares functions for the workers.
     """
 
     files: Files
@@ -89,12 +88,7 @@ class SparkDocuments(Documents):
 
 @dataclass(frozen=True)
 class WorkerParts(Generic[_T]):
-    """Parts of a collection on workers' disks.
-
-    Attributes:
-        parts: an RDD with parts, and each task's report among them.
-        ship: prepares functions for the workers.
-    """
+    """Parts of a collection on workers' disks: an RDD with parts, and each task's report among them."""
 
     parts: Any
     ship: Ship

@@ -27,7 +27,6 @@ class WorkerReport:
 
     Attributes:
         records: the number of documents and pages.
-        skipped: the skipped pages.
         warnings: what a single machine would warn about.
         errors: what would end a single machine's run.
     """
@@ -56,11 +55,6 @@ class ReadTask(Generic[_T]):
     """Reads files or pieces, and yields the parts made from their documents, then a report.
 
     Errors go into the report. They are raised only if Spark should retry on another worker.
-
-    Attributes:
-        reader: reads a file.
-        parser: parses web pages into fields, or None.
-        make_parts: makes parts from documents.
     """
 
     reader: Reader

@@ -41,7 +41,7 @@ from touche.tira.provenance import DATASET_VARIABLE, IMAGE_VARIABLE, name_of_inp
 from touche.trec.runs import RUN_FILE
 from touche.trec.topics import name_of_topics
 
-# Parts of the toy collection, small ones first.
+# small ones first
 TOY_PARTS = [f"spot-check/{part}" for part in ("passages", "pairs", "pages", "arguments", "images")]
 _SAFE_FOR_SHELL = re.compile(r"[\w.,/=:+-]+", re.ASCII)  # a word that the shell leaves alone
 # When tira-run is stopped, its container keeps running. $1 is the output folder, which it mounts.
@@ -193,17 +193,10 @@ RUNNERS: Mapping[str, Runner] = {
 
 
 def try_image(program: str, baseline: str, log: Log) -> None:
-    """Runs an image on a part of the toy collection, and removes the image if that fails.
+    """Tries an image on the smallest part of the toy collection in expected.toml, or the first that works.
 
-    An image can fail although its baseline works on this machine: it contains no other baselines, and only
-    the packages that its Dockerfile installs.
-
-    Args:
-        log: receives a line per part, and a failed container's output.
-
-    Raises:
-        ToucheError: if the image fails on the smallest part that expected.toml names, or on all parts if it
-            names none.
+    If that fails, the image is removed. An image can fail although its baseline works on this machine: it
+    contains no other baselines, and only the packages that its Dockerfile installs.
     """
     image = image_name(baseline_folder(baseline).resolve().name)
     toy_parts = parts_in_expected(baseline)
@@ -234,7 +227,6 @@ def _remove_abandoned(program: str) -> None:
 
 
 def _removal(program: str, container: str) -> list[str]:
-    """Returns the command that removes a container, even a running one."""
     return [program, "rm", "--force", "--volumes", container]
 
 
@@ -263,7 +255,6 @@ def _process_identity(pid: str) -> str:
 
 
 def _sandbox(program: str, limits: Limits) -> list[str]:
-    """Returns the options that restrict a container."""
     is_rootless = program == "podman" and os.getuid() != 0
     user_namespace = ["--userns=keep-id"] if is_rootless else []  # keeps the caller's id inside
     return [
@@ -341,7 +332,6 @@ def _run_container(
 def _with_time_limit(
     command: Sequence[str], job: Job, limits: Limits, log: Log, **options: Any
 ) -> ExitStatus:
-    """Calls ``execute`` with the job's time limit."""
     try:
         return execute(command, log, seconds=limits.seconds, **options)
     except TimeoutExpired:
@@ -365,7 +355,6 @@ def _statistics_option(job: Job) -> list[str]:
 
 
 def _files_of_dataset(dataset: str) -> dict[str, Path]:
-    """Returns a dataset's files and folders by their names in an input directory."""
     task, corpus = tasks.dataset(dataset)
     with datasets.naming_size(dataset):
         topics = places.locate_topics(task, corpus)

@@ -133,7 +133,7 @@ def build(
     root = _buildable_clone()
     builder = _Builder(program=program, prefix=prefix, options=options, log=log)
     bases = [base for folder in folders for base in _bases(folder, root)]
-    for name in dict.fromkeys(bases):  # each once
+    for name in dict.fromkeys(bases):
         if root:
             builder.build_base(name, root)
         elif not find_image(program, image_name(name)):
@@ -159,7 +159,6 @@ class _Builder:
     log: Log
 
     def build_base(self, name: str, root: Path) -> None:
-        """Builds a base image from a clone."""
         python_image = os.environ.get(PYTHON_VARIABLE)  # replaces the Dockerfile's
         build_arguments = []
         if name != _FIRST_BASE:
@@ -258,7 +257,7 @@ def explain_failure(lines: Sequence[str]) -> str:
 
 def read_labels(program: str, image: str) -> dict[str, str]:
     """Returns a local image's labels, or raises ToucheError if there is no such image."""
-    image_id(program, image)  # raises the error
+    image_id(program, image)  # raises if it is missing
     labels = output_of(program, "image", "inspect", "--format", "{{json .Config.Labels}}", image)
     return json.loads(labels) or {}  # null if there are none
 
@@ -266,11 +265,8 @@ def read_labels(program: str, image: str) -> dict[str, str]:
 def check_image(program: str, baseline: str) -> None:
     """Checks that a baseline's image was built from its folder's current files.
 
-    In a clone, warns if the bases' files have changed since.
-
-    Raises:
-        ToucheError: if there is no image, or it was built from other files, such as another folder's with the
-            same name.
+    Another folder with the same name may have built it. In a clone, warns if the bases' files have changed
+    since.
     """
     folder = baseline_folder(baseline).resolve()
     root = _buildable_clone()
@@ -309,7 +305,6 @@ def _remedy_without_clone(program: str, name: str) -> str:
 
 
 def _checked_folder(name: str) -> Path:
-    """Returns a baseline's folder, after checking its name and its Dockerfile."""
     folder = baseline_folder(name).resolve()
     check_name(folder)
     if not (folder / "Dockerfile").is_file():
@@ -335,7 +330,7 @@ def _bases(folder: Path, root: Path | None) -> list[str]:
     bases = re.findall(pattern, text, flags=re.MULTILINE)
     if not bases or root is None:
         return bases
-    return list(dict.fromkeys([_FIRST_BASE, *bases]))  # each once
+    return list(dict.fromkeys([_FIRST_BASE, *bases]))
 
 
 @contextmanager

@@ -91,7 +91,6 @@ class ImageDigest:
     """The digest of an image's content.
 
     Attributes:
-        image: the image's name.
         id: the id in Docker or Podman; each program has its own.
         digest: the digest of the content.
     """
@@ -172,7 +171,7 @@ def parse_archive(archive: tarfile.TarFile) -> Content:
             file = archive.extractfile(member)
             assert isinstance(file, BufferedReader)
             beginning = file.peek()  # peeked bytes are read again below
-            if beginning.startswith((b"{", b"[")):  # JSON
+            if beginning.startswith((b"{", b"[")):
                 descriptions[name] = file.read(_MAX_DESCRIPTION_BYTES)
             elif beginning.startswith(_ZSTANDARD):
                 raise ToucheError(
@@ -181,7 +180,7 @@ def parse_archive(archive: tarfile.TarFile) -> Content:
             # Layers, compressed or not, have at least this size. VERSION and the like are smaller.
             elif member.size >= _TAR_BLOCK_BYTES or beginning.startswith(_GZIP):
                 layers[name] = _parse_layer(file)
-    (image,) = json.loads(descriptions["manifest.json"])  # the archive contains one image
+    (image,) = json.loads(descriptions["manifest.json"])  # exactly one image
     config = json.loads(descriptions[image["Config"]])
     layers_of_image = [layers[links.get(name, name)] for name in image["Layers"]]
     # A step that changes only a setting, such as ENV, adds no layer.
@@ -211,7 +210,6 @@ def _parse_layer(stream: IO[bytes]) -> Layer:
 
 
 def _describe_member(layer: tarfile.TarFile, member: tarfile.TarInfo) -> File:
-    """Describes a member that is not a hard link."""
     content = ""
     mode = f"{member.mode & 0o7777:o}"  # without the file type bits
     if member.isdir():

@@ -17,7 +17,6 @@ class Limits:
     """Limits for a container. By default, TIRA's standard machine.
 
     Attributes:
-        cpus: the number of processors.
         memory: as Docker and Podman write it, such as ``4g``; there is no swap.
         seconds: wall time, after which the container is killed.
     """

@@ -99,7 +99,6 @@ def execute(
     time limit, or the death of this process.
 
     Args:
-        seconds: the time limit.
         environment, folder: the program's; by default this process's.
         if_killed: a command that cleans up if this process is killed.
         paths: paths on this machine, by the container paths that they replace in the output.

@@ -77,11 +77,6 @@ def write_dataset(task: Task, dimension: str, baseline: Path, folder: Path) -> P
         dimension: a key of ``task.qrels``; TIRA shows one score per dataset.
         baseline: the folder of the baseline that TIRA's client tries on the dataset.
         folder: a new folder, which appears completely or not at all.
-
-    Raises:
-        InputError: if the folder is not empty.
-        MissingDataError: if topics, qrels or corpus are missing.
-        ToucheError: if one of these files is broken.
     """
     if folder.exists() and any(folder.iterdir()):
         raise InputError(folder, "the folder is not empty", "name a new folder")

@@ -47,7 +47,6 @@ class VerifiedImage(Record):
         subject: the image, or the run.
         answer: ``the same``, ``different`` or ``not comparable``.
         reason: why they are not comparable; else empty.
-        commit: the current source's commit.
         digest: the image's digest; empty if it was not read.
         rebuilt: the rebuild's digest; empty if they are not comparable.
         difference: the command of the first layer with different content, or the settings that differ; empty
@@ -136,7 +135,6 @@ def _reason_not_comparable(commit: str, revision: str, subject: str) -> str:
 
 
 def _revision_of_image(program: str, image: str, name: str) -> str:
-    """Returns the commit in an image's labels."""
     labels = read_labels(program, image)
     if labels.get(TITLE_LABEL) != image_name(name):
         raise ToucheError(f"{image} is not an image of {name}; pass an image of {name} with --against")
@@ -177,8 +175,8 @@ def _compare(
     """Compares a rebuild with an image, or with the digest of the image that made a run.
 
     Args:
-        kind: the subject's kind, ``image`` or ``run``.
-        revision: the commit it was made from, or ``unknown``.
+        kind: ``image`` or ``run``.
+        revision: the commit that the subject was made from, or ``unknown``.
         image: the local image. For a run, it may be missing, or not the image that made the run.
         expected_digest: the digest of the image that made the run; empty when verifying an image.
     """
@@ -236,7 +234,6 @@ def _rebuild(program: str, baseline: str, log: Log) -> tuple[Content, Sequence[s
 
 
 def _remove_images(program: str, *options: str) -> None:
-    """Removes the images that the program lists when given these options."""
     images = output_of(program, "images", *options)
     if images:
         succeeds(program, "image", "rm", "--force", *images.split())

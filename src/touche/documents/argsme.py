@@ -59,15 +59,10 @@ class RawArgument(msgspec.Struct):
 
     @property
     def id(self) -> str:
-        """The id as a string."""
         return str(self.raw_id)
 
     def argument(self, sentences: tuple[Sentence, ...] | None = None) -> Argument:
-        """Returns the argument, with its first premise's stance.
-
-        Args:
-            sentences: its sentences; None if it is not split.
-        """
+        """Returns the argument, with its first premise's stance."""
         stance = self.premises[0].stance if self.premises else None
         context = self.context or _Context()
         return Argument(
@@ -132,7 +127,7 @@ def is_anserini_document(path: Path) -> bool:
 
 
 def is_argument_list(path: Path) -> bool:
-    """Returns whether a file is a JSON array of arguments, without the object around it."""
+    """Returns whether a file is a JSON array of arguments without the object around it."""
     return is_list(path) and b'"premises"' in _begin(path)
 
 
@@ -190,7 +185,6 @@ class _Span(NamedTuple):
 
 
 def _spans(path: Path, file: IO[bytes], cutter: Cutter) -> Iterator[_Span]:
-    """Yields a whole file in spans."""
     bounds = JsonBounds()
     for block in blocks(file):
         begin = 0
@@ -224,7 +218,6 @@ def _pieces_of_list(spans: Iterable[_Span], cutter: Cutter) -> Iterator[Piece]:
 
 
 def _parse_arguments(piece: Piece, seen: set[str], wanted: Collection[str] | None) -> Iterator[Argument]:
-    """Parses a piece. Arguments as in ``Piece.documents``."""
     for line, record in _records(piece, seen):
         check_new_id(record.id, "argument", seen, piece.path, line)
         if wanted is None or record.id in wanted:
@@ -232,7 +225,7 @@ def _parse_arguments(piece: Piece, seen: set[str], wanted: Collection[str] | Non
 
 
 def _records(piece: Piece, seen: set[str]) -> Iterable[tuple[int, RawArgument]]:
-    """Parses a piece at once. If that fails, parses its records one by one to find the broken line.
+    """Parses a piece at once, or if that fails, one record at a time to find the broken line.
 
     Each record comes with a line for errors. For records without errors, the piece's first line will do.
     """

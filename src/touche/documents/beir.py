@@ -19,7 +19,7 @@ from touche.io.json_lines import text_field
 from touche.trec.records_in_memory import optional_text
 from touche.trec.topics import Topic
 
-_PROJECT = "touche"  # our key in a document's metadata
+_PROJECT = "touche"  # key in the documents' metadata
 
 
 class _Metadata(msgspec.Struct, omit_defaults=True):
@@ -69,8 +69,8 @@ def query_line(topic: Topic) -> str:
 def parse_beir_document(id: str, record: dict[str, Any], path: Path, line: int) -> Document | Argument:
     """Returns the document in a line of corpus.jsonl: ``{"_id", "title", "text", "metadata"}``.
 
-    Title and text become an argument's conclusion and premises. If there is only a text, it is a document.
-    Only a stance, and what ``corpus_line`` wrote, is read from the metadata.
+    A line with title, stance or our metadata is an argument: the title is its conclusion, the text its
+    premises.
     """
     text = text_field(record, "text", path, line)
     title = text_field(record, "title", path, line) if record.get("title") is not None else ""

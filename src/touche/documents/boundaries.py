@@ -30,12 +30,7 @@ class JsonBounds:
     """Finds an object's list ``arguments`` and the commas between its elements."""
 
     def __init__(self, *, in_list: bool = False, every_comma: bool = False) -> None:
-        """Starts at the beginning of a file.
-
-        Args:
-            in_list: start at the beginning of the list, whatever its key.
-            every_comma: stop at each comma between elements.
-        """
+        """Starts at the beginning of a file, or inside the list. ``every_comma`` stops at all its commas."""
         self._state = _State()
         if in_list:
             self._state.in_list = True

@@ -141,15 +141,12 @@ class PlainDocuments(Documents):
     items: Iterable[AnyDocument]
 
     def __iter__(self) -> Iterator[AnyDocument]:
-        """Yields every document. An iterator can be read only once; reading it again is an error."""
         return iter(unread(self.items, "documents"))
 
     def __len__(self) -> int:
-        """Returns a list's length; raises TypeError for an iterator."""
         return len(self.items) if isinstance(self.items, Sized) else super().__len__()
 
     def __getitem__(self, index: Any) -> Any:
-        """Returns a document or a slice, if the items are a list."""
         return self.items[index]  # type: ignore[index]  # other iterables raise TypeError
 
 

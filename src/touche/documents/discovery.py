@@ -45,7 +45,6 @@ def _has_documents(path: Path) -> bool:
 
 
 def _has_texts(path: Path) -> bool:
-    """Returns whether the first JSON line contains an id and a text."""
     return has_text(_first_record(path))
 
 
@@ -54,7 +53,7 @@ def _first_record(path: Path) -> dict[str, Any]:
     if plain_name(path.name) in (*TOPIC_FILES, _RERANK_FILE):
         return {}
     with suppress(InputError):
-        _, record = next(read_jsonl(path), (0, {}))  # an empty file yields no record, so use no fields
+        _, record = next(read_jsonl(path), (0, {}))  # an empty file
         is_tira_query = "qid" in record
         # A BEIR query looks like a document without a title, so the file name decides.
         is_beir_query = "title" not in record and _is_query_file_name(path)
@@ -114,13 +113,13 @@ _READ_BY_PANDAS = {
     "*.parquet": "read_parquet({})",
     "*.csv": "read_csv({}, dtype=str, keep_default_na=False)",
     "*.tsv": "read_csv({}, sep='\\t', dtype=str, keep_default_na=False)",
-    "*.json": "read_json({}, dtype=False)",  # an array
+    "*.json": "read_json({}, dtype=False)",  # a JSON array
 }
 _Collection = TypeVar("_Collection", bound=Documents)
 _NAMES_IN_SUBFOLDERS = re.compile(
     "|".join(f"(?:{format.subfolder_pattern.pattern})" for format in _FORMATS if format.subfolder_pattern)
 )
-_NO_DOCUMENTS_BELOW = (FOLDER, *clueweb22.LINKS)  # subfolders
+_NO_DOCUMENTS_BELOW = (FOLDER, *clueweb22.LINKS)
 _NO_DOCUMENTS = "no documents in this folder"
 _ARCHIVES = (".zip", ".tar", ".tgz", ".7z")
 
@@ -151,12 +150,7 @@ class Input:
     def combine(
         cls, topics: Iterable[Topic], topics_file: Path, documents: Documents, not_read: str = ""
     ) -> "Input":
-        """Combines topics with the collection to search.
-
-        Args:
-            topics, topics_file: the topics and their file.
-            not_read: what the description says about other topic files.
-        """
+        """Combines topics with a collection. ``not_read`` describes topic files that were not used."""
         all_topics = tuple(topics)
         number = counted(len(all_topics), "topic")
         description = f"{number} from {topics_file.name}{not_read}, {documents}"
@@ -207,7 +201,6 @@ def find_documents(directory: Path) -> Documents:
 
 
 def _only_collection(folder: Folder) -> Documents:
-    """Finds a folder's documents."""
     for finder in FINDERS:
         documents = finder.find(folder)
         if documents is not None:
@@ -233,7 +226,6 @@ def files_named(paths: Iterable[Path], folder: str) -> Files:
 
 
 def _only(collections: Sequence[_Collection], folder: Path | str) -> _Collection:
-    """Returns the only collection."""
     if len(collections) > 1:
         # Files in the folder itself come first.
         files = sorted(
@@ -250,7 +242,7 @@ def _only(collections: Sequence[_Collection], folder: Path | str) -> _Collection
 
 
 def _no_documents(directory: Path, paths: Iterable[Path]) -> InputError:
-    """Returns the error for a folder without documents. It mentions a file that may contain them."""
+    """Returns the error for a folder without documents, which points to a file that may contain them."""
     for path in paths:
         name = plain_name(path.name.lower())
         if name.endswith(_ARCHIVES):

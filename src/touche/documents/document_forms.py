@@ -32,9 +32,6 @@ _Kind = TypeVar("_Kind", Argument, Page)
 def documents_in(source: AnyDocuments, name: str = "documents") -> Documents:
     """Returns documents in any form as ``Documents``. Other forms are loaded into memory.
 
-    Args:
-        name: what errors call them.
-
     Raises:
         ToucheError: if there are no documents, an id or a text is missing, or an id occurs twice.
     """
@@ -47,7 +44,6 @@ def documents_in(source: AnyDocuments, name: str = "documents") -> Documents:
 
 
 def _convert_records(source: AnyDocuments, source_name: str) -> Iterator[AnyDocument]:
-    """Yields the documents in records, checking that their ids differ."""
     seen = set[str]()
     for row, record in enumerate(records_in(source, source_name), 1):
         document = record if isinstance(record, AnyDocument) else _document_in(record, source_name, row)
@@ -73,7 +69,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def _listed(premises: Any) -> Any:
-    """Returns the premises as a list, even if they are a single text, or an array from a frame."""
+    """The premises may be a single text, or an array from a frame."""
     if isinstance(premises, str):
         return [premises]
     return list(premises) if hasattr(premises, "tolist") else premises

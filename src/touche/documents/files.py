@@ -83,7 +83,6 @@ class FileFormat:
         return self.subfolder_pattern is not None and self.subfolder_pattern.fullmatch(path.name) is not None
 
     def _has_name(self, path: Path) -> bool:
-        """Ignores case."""
         return fnmatchcase(plain_name(path.name.lower()), self.pattern)
 
 
@@ -123,7 +122,7 @@ class Files(Documents):
     def pieces(self) -> Iterator[Piece] | None:
         """Returns all files' pieces in order; None if the format can't be split.
 
-        Errors that involve several pieces, such as a repeated id, are not detected.
+        Errors across pieces, such as a repeated id, are not detected.
         """
         splitter = self.format.splitter
         if splitter is None:
@@ -131,7 +130,6 @@ class Files(Documents):
         return (piece for path in self._watched() for piece in splitter(path))
 
     def _read(self) -> Iterator[AnyDocument | RawPage | Skipped]:
-        """Yields all files' documents, with pages still raw."""
         seen: set[str] = set()
         for path in self._watched():
             if self.format.subfolder_pattern:

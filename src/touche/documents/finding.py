@@ -97,7 +97,6 @@ def side_files(paths: Iterable[Path]) -> tuple[Path, ...]:
 
 
 def _split(paths: Iterable[Path], belongs: Callable[[Path], bool]) -> tuple[list[Path], list[Path]]:
-    """Returns the paths for which ``belongs`` is true, and the others."""
     taken: list[Path] = []
     left: list[Path] = []
     for path in paths:

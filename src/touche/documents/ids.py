@@ -8,7 +8,7 @@ from touche.documents.files import Files
 
 
 def ids_in(document: AnyDocument, *, of_sentences: bool) -> list[str]:
-    """Returns the ids that a run may contain for a document: its own, or its sentences' in runs with pairs.
+    """Returns the ids that a run may contain for a document: its own, or its sentences'.
 
     A conclusion always counts, even when the corpus doesn't list it among the sentences.
     """

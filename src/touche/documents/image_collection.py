@@ -40,7 +40,6 @@ class Images(Documents):
 
     @classmethod
     def find(cls, folder: Folder) -> "Images | None":
-        """Returns the images in a folder, or None."""
         paths = folder.take(lambda path: path.name == FOLDER and is_image_folder(path))
         return cls(paths[0], paths=(paths[0],)) if paths else None
 
@@ -63,7 +62,6 @@ class Images(Documents):
         return len(self._image_folders())
 
     def _image_folders(self) -> list[Path]:
-        """Returns all images' folders, ordered by id."""
         groups = _folders(self.folder, _GROUP_NAME)
         return [folder for group in groups for folder in _folders(group, _IMAGE_ID)]
 
@@ -131,7 +129,6 @@ def _read_results(path: Path) -> Iterator[SearchResult]:
 
 
 def _read_text(path: Path) -> str:
-    """Returns a file's text; empty if it is missing."""
     return _read_bytes(path).decode(errors="replace")
 
 

@@ -86,7 +86,6 @@ class IrDataset(Documents):
             return [_convert_query(query, seen, self.id) for query in dataset.queries_iter()]
 
     def _read(self) -> Iterator[AnyDocument | RawPage | Skipped]:
-        """Yields the documents, with pages still raw."""
         dataset = self._dataset()  # first: its error says if ir_datasets is not installed
         from ir_datasets.formats import WarcDocs  # optional
 
@@ -141,7 +140,6 @@ class IrDataset(Documents):
 
 
 def _count(dataset: Any) -> int | None:
-    """Returns the number of documents, or None if ir_datasets doesn't say."""
     return dataset.docs_metadata().get("count") if hasattr(dataset, "docs_metadata") else None
 
 

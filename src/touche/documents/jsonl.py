@@ -22,10 +22,7 @@ _TEXTS = ("text", "contents", "html")  # fields with a document's content
 
 
 def has_document(record: Mapping[str, Any]) -> bool:
-    """Returns whether a record's fields show that it is a document rather than a query.
-
-    A record with just an id and a text could be either.
-    """
+    """Returns whether a record must be a document. One with just an id and a text could be a query."""
     return any(
         [
             "docno" in record,
@@ -38,7 +35,6 @@ def has_document(record: Mapping[str, Any]) -> bool:
 
 
 def has_text(record: Mapping[str, Any]) -> bool:
-    """Returns whether a record contains an id and a text, as documents and queries both do."""
     return any(name in record for name in IDS) and any(name in record for name in _TEXTS)
 
 

@@ -47,9 +47,6 @@ class Piece:
             seen: ids of earlier documents; repeating one is an error, and new ids are added.
             wanted: ids of the documents to yield; None for all. Others are parsed only as far as needed, so
                 you won't see all of their errors.
-
-        Raises:
-            InputError: if a line is broken or repeats an id.
         """
         return self.read(self, set() if seen is None else seen, wanted)
 
@@ -111,7 +108,6 @@ class Cutter:
 
         Args:
             record_noun: what messages call a record, such as ``a line``.
-            read: parses a piece.
             file: the open file, if other processes may read the pieces from it.
         """
         self._path = path
@@ -127,11 +123,8 @@ class Cutter:
         """Returns a piece: the stored bytes and ``raw``, which must end where a record ends.
 
         Args:
-            first_end: the end of the first record in ``raw``. Only this record can be too large, because its
-                start may be stored.
-
-        Raises:
-            InputError: if it reaches 64 MiB.
+            first_end: the end of the first record in ``raw``, which can be too large because its start may be
+                stored.
         """
         self._check_size(first_end)
         content = b"".join((self._stored, raw))

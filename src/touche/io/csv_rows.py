@@ -21,7 +21,6 @@ def read_rows(
     Args:
         read_line: returns the next line with its line end, and b"" at the end.
         remedy: what to do about broken rows.
-        first_line: number of the first line.
     """
     lines = iter(read_line, b"")  # until the end
     rows = csv.reader(decoded(lines, path, first_line), strict=True)
@@ -34,7 +33,7 @@ def read_rows(
 
 
 def _next_row(rows: Iterator[list[str]]) -> list[str] | None:
-    """Returns the next row or None, raising csv's limit for long fields meanwhile."""
+    """Returns the next row or None, with csv's limit raised for long fields."""
     with _limit_lock:
         earlier_limit = csv.field_size_limit(_LONGEST_FIELD)
         try:

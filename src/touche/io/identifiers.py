@@ -87,7 +87,7 @@ def baseline_names(baselines: str | PathLike[str] | Iterable[object]) -> list[st
 
 
 def dataset_name(dataset: object) -> str:
-    """Returns a dataset's id or path as a string. A relative path object gets ``./``, so it is no id."""
+    """Returns a dataset's id or path as a string. A relative Path gets ``./``, which tells it from an id."""
     text = name_or_path("dataset", dataset)
     return os.path.join(os.curdir, text) if isinstance(dataset, PathLike) else text  # noqa: PTH118 (keeps ./)
 

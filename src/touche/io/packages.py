@@ -35,9 +35,7 @@ def make_package(name: str, folder: str) -> None:
     spec.submodule_search_locations = [folder]
     sys.modules.setdefault(name, module_from_spec(spec))
     folders[name] = folder
-    sys.path_importer_cache.pop(
-        folder, None
-    )  # Python may have cached its own finder for the working directory
+    sys.path_importer_cache.pop(folder, None)  # Python may have cached a finder for the working directory
     invalidate_caches()  # otherwise Python may miss files written a moment ago
 
 

@@ -48,7 +48,6 @@ class Pool(ProcessPoolExecutor):
         )
 
     def __exit__(self, *_: object) -> None:
-        """Ends the processes and cancels pending work."""
         self.shutdown(cancel_futures=True)
 
     def check(self, purpose: str, *functions: Callable[..., Any]) -> None:
@@ -114,12 +113,7 @@ def _without_script() -> Iterator[None]:
 
 
 def _begin_process(packages: Mapping[str, str], work: bytes) -> None:
-    """Creates the baselines' packages and calls the function that was passed to ``Pool``.
-
-    Args:
-        packages: folders by package name.
-        work: the pickled function and its arguments.
-    """
+    """Creates the baselines' packages, and calls the pickled function that was passed to ``Pool``."""
     # Without this thread, a worker whose parent was killed would wait forever.
     threading.Thread(target=_end_with_parent, daemon=True).start()
     make_packages(packages)

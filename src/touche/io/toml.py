@@ -59,9 +59,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 def _problems(value: Any, key: str) -> Iterator[str]:
     """Yields problems: control characters, and numbers that are not finite or reach 2^63.
 
-    Args:
-        value: a table, a list, or another value.
-        key: its full key, such as ``corpora.full``.
+    ``key`` is the value's full key, such as ``corpora.full``.
     """
     if isinstance(value, dict):
         for name, item in value.items():

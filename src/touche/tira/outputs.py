@@ -17,15 +17,10 @@ METADATA_FILE = "ir-metadata.yml"
 def write_run(directory: Path, run: Run, metadata: str) -> None:
     """Writes ir-metadata.yml and then run.txt, so that run.txt never appears without its metadata.
 
-    Args:
-        directory: the output directory; call ``remove_earlier_run`` first.
-        run: the run, best documents first. Scores are written using the fewest digits that give their
-            float32.
-        metadata: the text of ir-metadata.yml.
+    Call ``remove_earlier_run`` first. Scores are written using the fewest digits that give their float32.
 
     Raises:
-        ToucheError: if a column is not a word.
-        InputError: if the directory can't be written, or the disk is full.
+        ToucheError: if a column is not a word, or the files can't be written.
     """
     columns: dict[str, Iterable[str]] = {
         "topic": run.topics.present,
@@ -44,15 +39,11 @@ def write_run(directory: Path, run: Run, metadata: str) -> None:
 def remove_earlier_run(
     directory: Path, inputs: Sequence[Path] = (), other_outputs: Iterable[Path] = ()
 ) -> None:
-    """Checks that a run can be written, and removes an earlier run with its metadata.
+    """Checks that a run can be written, creates the directory, and removes an earlier run with its metadata.
 
     Args:
-        directory: the output directory; created if it is missing.
         inputs: files and folders that must not be overwritten.
         other_outputs: other files that the command will write.
-
-    Raises:
-        InputError: if a file can't be written, or would overwrite an input.
     """
     files = [directory / RUN_FILE, directory / METADATA_FILE]
     check_outputs([*files, *other_outputs], inputs)

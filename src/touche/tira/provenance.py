@@ -45,12 +45,9 @@ class Software:
     """The software that made a run.
 
     Attributes:
-        name: the baseline's or other software's name.
         team: the submitting team; empty for the one in ``TOUCHE_TEAM``, or none.
-        command: the command line.
         description: one sentence about the method.
         revision: its commit, with ``-dirty`` if there are changes.
-        source: its repository's address.
         modules: modules from other packages that it may import.
     """
 
@@ -138,11 +135,8 @@ def metadata(
     """Returns a run's metadata as YAML.
 
     Args:
-        software: what made the run.
-        tag: the run's tag.
         parameters: the values of its options.
         data: its input, from ``data_of_files`` or ``data_of_runs``.
-        started, stopped: start and end time.
     """
     team = software.team or os.environ.get(TEAM_VARIABLE)  # the command line takes priority
     # In an image, the folder is outside of a repository, so variables replace git.

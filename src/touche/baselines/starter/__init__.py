@@ -55,20 +55,17 @@ def _function_of(folder: Path) -> str:
 
 
 def write_baseline(folder: Path, base: str = _BASE, team: str = "", part: str = ARGUMENTS) -> None:
-    """Writes a new baseline. Image and function are named after the folder.
+    """Writes a new baseline into a missing or empty folder, which gives image and function their name.
 
     baseline.py is written last. If it is missing after an error, empty the folder and try again. A baseline
     in the clone's folder ``baselines/`` gets a test in ``tests/baselines/``, and doesn't need a team.
 
     Args:
-        folder: the new folder, missing or empty.
-        base: the base image.
         team: the team that submits runs; empty for none.
         part: one of ``PARTS``, for the texts; ``pairs`` for a baseline that ranks pairs of sentences.
 
     Raises:
-        InputError: if the folder's name is not a valid function name, its parent is missing, or the folder
-            contains files or can't be written.
+        InputError: if the folder can't be used, or its name is not a valid function name.
         ToucheError: if the team is blank or not printable.
     """
     is_blank = team != "" and not team.strip()
@@ -99,7 +96,7 @@ def write_baseline(folder: Path, base: str = _BASE, team: str = "", part: str = 
 
 
 def _write(target: Path, function: str, base: str, team: str, part: str) -> None:
-    """Writes the files. baseline.py comes last: without it, the folder is no baseline yet."""
+    """baseline.py comes last: without it, the folder is no baseline yet."""
     new_names = {_EXAMPLE: target.name, _EXAMPLE_FUNCTION: function}
     for name in _FILES:
         source = Path(__file__).parent / _PAIRS / name
@@ -121,7 +118,6 @@ def _write(target: Path, function: str, base: str, team: str, part: str) -> None
 
 
 def _write_contributed(target: Path, function: str) -> None:
-    """Writes the files for a baseline in this repository; its test must not exist yet."""
     example = Path(__file__).parent / _CONTRIBUTED
     new_names = {_CONTRIBUTED: target.name, _CONTRIBUTED_FUNCTION: function}
     test = test_of(target)

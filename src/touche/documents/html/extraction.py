@@ -84,7 +84,7 @@ def parse_as_in_2020(raw: RawPage) -> Page:
 
 
 def _tree_and_shared_fields(raw: RawPage) -> tuple[HTMLTree, Page]:
-    """Returns the page's tree, and the fields that both indexers compute alike."""
+    """Returns the tree, and a page with the fields that both indexers compute alike."""
     tree = _tree(raw)
     full_body = extract_plain_text(tree, preserve_formatting=False)
     if not full_body or _count_unreadable(full_body) > _MOST_UNREADABLE * len(full_body):
@@ -122,7 +122,7 @@ def _count_unreadable(text: str) -> int:
     characters = "".join(text.split())  # without whitespace, which Python calls unprintable
     if characters.isprintable() and "\ufffd" not in characters:  # true for nearly all texts
         return 0
-    counts = Counter(characters)  # test each distinct character once
+    counts = Counter(characters)
     return counts["\ufffd"] + sum(count for char, count in counts.items() if not char.isprintable())
 
 
@@ -136,7 +136,7 @@ def _title(tree: HTMLTree) -> str:
 
 def _outermost(nodes: Iterable[Any]) -> Iterator[Any]:
     """Yields headings in page order, except those inside another heading."""
-    outermost = None  # the last one yielded
+    outermost = None
     for node in nodes:
         if outermost is None or not outermost.contains(node):
             outermost = node
@@ -155,7 +155,6 @@ def _heading_texts(nodes: Iterable[Any]) -> Iterator[str]:
 
 
 def _heading_nodes(tree: HTMLTree) -> Sequence[Any]:
-    """Returns the headings of levels 1 to 3 in page order."""
     assert tree.document is not None  # checked by ``_tree``
     nodes = tree.document.query_selector_all(", ".join(_HEADING_TAGS))
     if len(nodes) > _MANY_HEADINGS:
@@ -173,5 +172,4 @@ def _meta(tree: HTMLTree, attributes: str) -> str:
 
 
 def _normalised(text: str) -> str:
-    """Collapses whitespace."""
     return " ".join(text.split())

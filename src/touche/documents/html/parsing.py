@@ -18,7 +18,7 @@ class SkippedPages:
     """Skipped pages in a collection, or a part of it.
 
     Attributes:
-        reasons: the number of skipped pages by reason, such as ``not of text``.
+        reasons: their number by reason, such as ``not of text``.
         pages: the number of parsed pages.
         first: the first skipped page's id; empty if none was skipped.
     """
