@@ -1,4 +1,4 @@
-"""Imports modules of shipped baselines for other benchmarks; not a script."""
+"""Imports shipped baselines' modules for other benchmarks. Not a script."""
 
 from importlib import import_module
 from typing import Any
@@ -7,7 +7,7 @@ from touche import baselines
 
 
 def import_from(baseline: str, module: str) -> Any:
-    """Returns a module in the folder of a baseline, such as its baseline.py.
+    """Returns a module from a baseline's folder, such as its baseline.py.
 
     The folder is not on ``sys.path``: ``touche`` imports its modules into a package.
     """

@@ -1,10 +1,10 @@
-"""Times the bootstrap interval of 50 topics next to scipy.stats.bootstrap, and next to importing scipy.stats.
+"""Times the bootstrap interval for 50 topics against scipy.stats.bootstrap, with and without importing it.
 
     python benchmarks/bootstrap.py [--rounds 20]
 
-Every score that is shown has an interval, and the import of scipy.stats would take longer than everything
-else. The benchmark prints the median seconds of each, and the ratio of touche to scipy without and with the
-import. It takes about a minute.
+Every score is shown with an interval, and importing scipy.stats would take longer than everything else. The
+benchmark prints each one's median seconds, and the ratio of touche to scipy without and with the import. It
+takes about a minute.
 """
 
 import subprocess

@@ -1,14 +1,14 @@
-"""Compares the replica's order of web pages with ChatNoir's own scores, by lengths and statistics.
+"""Compares the replica's order of web pages with ChatNoir's own scores, for several lengths and statistics.
 
     python benchmarks/chatnoir_order.py FOLDER RUN STATISTICS
 
-FOLDER is an input directory with topics and pages of ClueWeb12 in any format of chatnoir-bm25f. RUN is a run
-file with ChatNoir's scores, such as the official data's chatnoir-cached.run. STATISTICS are those of
+FOLDER is an input directory with topics and ClueWeb12 pages in any format that chatnoir-bm25f reads. RUN is a
+run file with ChatNoir's scores, such as the official data's chatnoir-cached.run. STATISTICS are from
 ChatNoir's whole index: clueweb12-2020, clueweb12-2021 or a file.
 
-The benchmark prints a table with a row for each combination of lengths and statistics. A topic counts if at
+The benchmark prints a table with one row per combination of lengths and statistics. A topic counts if at
 least four pages are in both rankings, and only these pages are compared. The weighted tau is the mean
-weighted by the number of these pages.
+weighted by their number.
 """
 
 import sys
@@ -33,13 +33,13 @@ from touche.scan.written_statistics import read_known
 from touche.trec.runs import read_run
 
 BASELINE = "chatnoir-bm25f"
-FEWEST = 4  # common pages of a topic that counts
+FEWEST = 4  # common pages for a topic to count
 LENGTHS = {"one byte": "lengths since Lucene 7", "before Lucene 7": "lengths before Lucene 7"}
 ROW = "{:62}  {:>6}  {:>8}  {:>13}  {:>6}  {:>5}"
 
 
 def main() -> None:
-    """Prints a row for each combination of lengths and statistics."""
+    """Prints a row per combination of lengths and statistics."""
     if len(sys.argv) != 4:
         sys.exit(__doc__)
     folder, run, statistics_name = sys.argv[1:]
@@ -48,7 +48,7 @@ def main() -> None:
         original = rankings(read_run(Path(run)))
         shipped = statistics_named(baselines.load(BASELINE).folder or Path(), statistics_name)
         whole_index = shipped if shipped.is_file() else Path(statistics_name)
-        read_known(whole_index)  # so that an error precedes the table
+        read_known(whole_index)  # so that errors come before the table
         rows: list[tuple[str, ...]] = [("variant", "tau", "weighted", "overlap of 5", "topics", "pages")]
         for statistics, lengths in product((None, whole_index), LENGTHS):
             source = f"statistics of {statistics_name if statistics else 'these pages'}"
@@ -60,12 +60,11 @@ def main() -> None:
 
 
 def rerank(collection: Input, lengths: str, statistics: Path | None) -> Ranked:
-    """Ranks the pages as in 2020, but with these lengths and statistics.
+    """Ranks the pages as in 2020, but with other lengths and statistics.
 
     Args:
-        collection: the topics and pages.
         lengths: a key of ``LENGTHS``.
-        statistics: a file with the statistics of a larger collection; None for those of the pages.
+        statistics: a file with a larger collection's statistics; None for the pages' own.
     """
     replica = import_from(BASELINE, "baseline")
     rescore = import_from(BASELINE, "rescore")
@@ -81,14 +80,10 @@ def rerank(collection: Input, lengths: str, statistics: Path | None) -> Ranked:
 
 
 def agreement(original: Ranked, ranked: Ranked) -> tuple[str, ...]:
-    """Returns the cells of a row: tau, weighted tau, overlap of the first five, topics and pages.
-
-    Raises:
-        ToucheError: if no topic counts.
-    """
+    """Returns a row's cells: tau, weighted tau, overlap of the first five, topics and pages."""
     taus: list[float] = []
     overlaps: list[float] = []
-    sizes: list[int] = []  # the number of compared pages of each topic
+    sizes: list[int] = []  # how many pages were compared, per topic
     for topic in original.keys() & ranked.keys():
         common = set(original[topic]) & set(ranked[topic])
         if len(common) >= FEWEST:

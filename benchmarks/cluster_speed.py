@@ -1,14 +1,14 @@
-"""Measures bm25 on Spark next to bm25 on one machine, on documents and on web pages; needs the extra spark.
+"""Compares bm25 on Spark with bm25 on one machine, on documents and on web pages. Needs the extra spark.
 
     TOUCHE_DATA=... python benchmarks/cluster_speed.py [--documents 10000] [--pages 2000] [--partitions 2]
 
 The documents are recombined from the samples' sentences as in scan_speed.py, in eight files. The pages are
-those of pages_speed.py, gzipped, in an archive for each thousand. Spark runs only on this machine, with one
-task at a time for each processor. Repeat --documents and --partitions for several values.
+the same as in pages_speed.py, gzipped, a thousand per archive. Spark runs only on this machine, one task at a
+time per processor. You can repeat --documents and --partitions.
 
-The benchmark prints a line for each run: wall-clock seconds, documents a second and core, and the peak memory
-of the largest process of each kind. Every run starts Spark anew, so the first line is a run on ten documents.
-The benchmark ends with an error if a run on Spark differs from that on one machine.
+For each run, the benchmark prints wall-clock seconds, documents a second and core, and the peak memory of the
+largest process of each kind. Every run starts Spark again, so the first line is a run on ten documents. If a
+run on Spark differs from the one on one machine, it ends with an error.
 """
 
 import gzip
@@ -40,14 +40,14 @@ from touche.trec.topics import read_topics_xml
 
 FILES = 8  # of documents
 PER_ARCHIVE = 1000  # pages
-# Parts of command lines, and the kind of process that has them; the first one that is in the line counts.
+# A process's kind, by part of its command line; the first match counts.
 KINDS = {"java": "Java", "pyspark.daemon": "a worker's Python", "touche": "the driver's Python"}
 PEAK_MEMORY = re.compile(r"VmHWM:\s+(\d+) kB")
 
 
 @dataclass
 class Timing:
-    """The time and memory of a run.
+    """A run's time and memory.
 
     Attributes:
         seconds: wall-clock time.
@@ -63,7 +63,7 @@ class Timing:
 @click.option("--pages", type=int, default=2000, show_default=True)
 @click.option("--partitions", type=int, multiple=True, default=(1, 2, 7))
 def main(documents: Sequence[int], pages: int, partitions: Sequence[int]) -> None:
-    """Prints a line for each run."""
+    """Prints a line per run."""
     with tempfile.TemporaryDirectory(prefix="touche-benchmark-") as temporary:
         folder = Path(temporary)
         write_passages(folder / "few", 10)
@@ -78,14 +78,11 @@ def main(documents: Sequence[int], pages: int, partitions: Sequence[int]) -> Non
 
 
 def compare(folder: Path, name: str, count: int, noun: str, partitions: Sequence[int]) -> None:
-    """Runs bm25 on one machine, and on Spark with each number of partitions; the runs have to be the same.
+    """Runs bm25 on one machine, and on Spark with each number of partitions. The runs must be the same.
 
     Args:
-        folder: the folder of inputs.
-        name: the name of the input in this folder.
-        count: how many documents or pages the input has.
-        noun: what the input has.
-        partitions: numbers of Spark's partitions.
+        count: how many documents or pages there are.
+        noun: which of the two they are.
     """
     report(f"{count:,} {noun}, one machine", count, run(folder, name, partitions=0))
     expected = (folder / "out" / "run.txt").read_bytes()
@@ -97,7 +94,7 @@ def compare(folder: Path, name: str, count: int, noun: str, partitions: Sequence
 
 
 def report(title: str, count: int, timing: Timing) -> None:
-    """Prints the line of a run on so many documents or pages."""
+    """Prints a line for a run on ``count`` documents or pages."""
     cores = len(os.sched_getaffinity(0))
     memory = ", ".join(f"{kind} {megabytes:,.0f} MB" for kind, megabytes in timing.megabytes.items())
     speed = f"{count / timing.seconds / cores:,.0f} a second and core"
@@ -105,7 +102,7 @@ def report(title: str, count: int, timing: Timing) -> None:
 
 
 def run(folder: Path, name: str, partitions: int) -> Timing:
-    """Measures a whole process of ``touche run bm25``, on Spark if there are partitions."""
+    """Measures a whole ``touche run bm25`` process, on Spark if there are partitions."""
     (folder / "spark-defaults.conf").write_text(f"spark.default.parallelism {partitions}\n")
     command = [sys.executable, "-m", "touche", "run", "bm25"]
     command += ["-i", str(folder / name), "-o", str(folder / "out")]
@@ -125,7 +122,7 @@ def run(folder: Path, name: str, partitions: int) -> Timing:
 
 
 def sample(pid: int, timing: Timing) -> None:
-    """Adds the present peak memory of a process, and of those that it has started, to a timing."""
+    """Adds the current peak memory of a process and its descendants to a timing."""
     for process in family(pid):
         with suppress(OSError):  # the process has ended meanwhile
             command = Path(f"/proc/{process}/cmdline").read_bytes().decode(errors="replace")
@@ -136,7 +133,7 @@ def sample(pid: int, timing: Timing) -> None:
 
 
 def family(pid: int) -> Iterator[int]:
-    """Yields the ids of a process and of all processes that it has started, also through others."""
+    """Yields the ids of a process and all its descendants."""
     yield pid
     with suppress(OSError):
         for task in Path(f"/proc/{pid}/task").iterdir():
@@ -145,9 +142,9 @@ def family(pid: int) -> Iterator[int]:
 
 
 def report_shares(folder: Path) -> None:
-    """Prints the shares of reading, parsing and scanning in the time for a folder of archives.
+    """Prints how the time for a folder with archives is shared between reading, parsing and scanning.
 
-    The three steps follow one another in this process.
+    The three steps run one after the other in this process.
     """
     started = time.perf_counter()
     raw = [page for path in sorted(folder.glob("*.warc.gz")) for page in read_warc(path, set())]
@@ -168,7 +165,7 @@ def report_shares(folder: Path) -> None:
 
 
 def write_passages(folder: Path, count: int) -> None:
-    """Writes an input directory with passages, which has the topics of 2022 task 2."""
+    """Writes an input directory with passages and the topics of 2022 task 2."""
     folder.mkdir()
     (folder / "topics.xml").write_bytes(locate("topics", "touche-2022-task-2.xml").read_bytes())
     files = [(folder / f"passages-{number}.jsonl").open("wb") for number in range(FILES)]
@@ -179,7 +176,7 @@ def write_passages(folder: Path, count: int) -> None:
 
 
 def write_archives(folder: Path, count: int) -> None:
-    """Writes an input directory with web archives; each record is gzipped by itself, as in the ClueWebs."""
+    """Writes an input directory with web archives; each record is gzipped separately, as in the ClueWebs."""
     write_topics(folder)
     pages = large_pages()
     for part in range(ceil(count / PER_ARCHIVE)):
@@ -189,7 +186,7 @@ def write_archives(folder: Path, count: int) -> None:
 
 
 def record(page: RawPage) -> bytes:
-    """Returns the record of a page in an archive."""
+    """Returns a page's record in an archive."""
     http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + page.content
     head = f"WARC-TREC-ID: {page.id}\r\nWARC-Target-URI: {page.url}\r\nContent-Length: {len(http)}\r\n"
     kind = "WARC-Type: response\r\nContent-Type: application/http; msgtype=response\r\n"

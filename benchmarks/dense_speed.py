@@ -1,18 +1,17 @@
-"""Times dense next to sentence-transformers, which runs the same model by torch, on the same processors.
+"""Times dense against sentence-transformers, which runs the same model in torch, on the same processors.
 
     pip install sentence-transformers
     TOUCHE_DATA=... taskset -c 0 python benchmarks/dense_speed.py [DOCUMENTS]
 
-On one core, torch's threads do not wait for one another, which would count as processor time. The benchmark
-takes an hour and has two parts:
+Use one core: then torch's threads don't wait for one another, which would count as processor time. The
+benchmark takes an hour and consists of two parts:
 
 1. dense, sentence-transformers and the network with 8-bit weights embed real documents, in turn. The 8-bit
-   weights are those of onnxruntime's dynamic quantization. If sentence-transformers is not installed, the
-   benchmark leaves it out. It prints the seconds of each round, then documents a second and ratios to the
-   time of dense.
+   weights come from onnxruntime's dynamic quantization. sentence-transformers is left out if it is not
+   installed. The benchmark prints each round's seconds, then documents a second and ratios to dense's time.
 2. dense ranks a made-up collection of DOCUMENTS (20,000 by default), first without and then with stored
-   embeddings. Then it ranks 382,545 documents, as many as BEIR's Touché has, from stored embeddings. They are
-   random, because only time and memory count here. The benchmark prints time and memory of each run.
+   embeddings. Then it ranks 382,545 documents, as many as BEIR's Touché contains, from stored embeddings,
+   which are random, because only time and memory count here. The benchmark prints each run's time and memory.
 """
 
 import random
@@ -43,25 +42,25 @@ from touche.pairs.embeddings import DIMENSIONS, model_folder
 
 ROUNDS = 3
 DOCUMENTS = 20_000  # by default
-WHOLE = 382_545  # documents of BEIR's Touché
-SAMPLES = {  # how many documents of a dataset are embedded
+WHOLE = 382_545  # documents in BEIR's Touché
+SAMPLES = {  # how many of a dataset's documents to embed
     "beir-webis-touche2020-v2/sample": 229,
     "touche-2020-task-1/sample": 300,
 }
 
-Embed = Callable[[Sequence[str]], Any]  # returns texts x 384, each row with norm 1
+Embed = Callable[[Sequence[str]], Any]  # returns texts x 384, rows of norm 1
 
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds of one system in one round: wall-clock time, and that of all processors."""
+    """One system's seconds in one round: wall-clock time, and processor time."""
 
     wall: float
     cpu: float
 
 
 def main() -> None:
-    """Prints a line for each system and quantity."""
+    """Prints a line per system and quantity."""
     embedded_text = import_from("dense", "embeddings").embedded_text
     systems: dict[str, Embed] = {"dense": pairs.Encoder().embed, "8 bit": load_8_bit_model()}
     if find_spec("sentence_transformers"):
@@ -73,7 +72,7 @@ def main() -> None:
         count = int(sys.argv[1]) if len(sys.argv) > 1 else DOCUMENTS
         for name, size in (("first", count), ("again", count), ("whole", WHOLE)):
             collection = Path(folder) / f"input-{size}"
-            stored = Path(folder) / f"embeddings-{size}"  # "again" reads what "first" has stored
+            stored = Path(folder) / f"embeddings-{size}"  # "again" reads what "first" stored
             if not collection.exists():
                 write_collection(collection, size)
             if name == "whole":
@@ -82,7 +81,7 @@ def main() -> None:
 
 
 def compare(name: str, texts: Sequence[str], systems: dict[str, Embed]) -> None:
-    """Embeds texts by all systems in turn, and prints documents a second and their ratios."""
+    """Embeds texts using all systems in turn, and prints documents a second and their ratios."""
     timings: dict[str, list[Timing]] = {system: [] for system in systems}
     reference = systems["dense"](texts)
     for _ in range(ROUNDS):
@@ -98,14 +97,14 @@ def compare(name: str, texts: Sequence[str], systems: dict[str, Embed]) -> None:
         seconds = {system: [getattr(timing, clock) for timing in timings[system]] for system in systems}
         for system in systems:
             speed = len(texts) / median(seconds[system])
-            ratios = [own / dense for own, dense in zip(seconds[system], seconds["dense"], strict=True)]
+            ratios = [peer / dense for peer, dense in zip(seconds[system], seconds["dense"], strict=True)]
             spread = f"{median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
             print(f"{name}, {system}: {speed:.1f} documents a {unit}, {spread} of dense's time,")
             print(f"    {WHOLE / speed / 3600:.1f} hours for {WHOLE:,} documents", flush=True)
 
 
 def load_peer() -> Embed:
-    """Loads the model by sentence-transformers and torch, with as many threads as dense and batches of 32."""
+    """Loads the model with sentence-transformers, with as many threads as dense and batches of 32."""
     from sentence_transformers import SentenceTransformer
 
     import_module("torch").set_num_threads(processors())
@@ -114,7 +113,7 @@ def load_peer() -> Embed:
 
 
 def load_8_bit_model() -> Embed:
-    """Loads the model with 8-bit weights in its matrix products, with one scale for each column."""
+    """Loads the model with 8-bit weights in its matrix products, with one scale per column."""
     import onnx
     import onnx.inliner
     from onnxruntime.quantization import QuantType, quantize_dynamic
@@ -132,7 +131,7 @@ def load_8_bit_model() -> Embed:
 
 
 def measure(name: str, collection: Path, stored: Path, output: Path) -> None:
-    """Runs dense with a folder of stored embeddings, and prints its time and memory."""
+    """Runs dense with a folder of stored embeddings, and prints time and memory."""
     options = ["--keep-embeddings", str(stored)]
     job = Job(baseline="dense", arguments=options, input=str(collection), output=output)
     usage = run_locally(job, Limits(), lambda line: None)
@@ -140,7 +139,7 @@ def measure(name: str, collection: Path, stored: Path, output: Path) -> None:
 
 
 def write_collection(folder: Path, count: int) -> None:
-    """Writes a BEIR data set, whose arguments have the sentences of real ones in another order."""
+    """Writes a BEIR data set whose arguments consist of real sentences in another order."""
     folder.mkdir()
     topics = open_dataset("touche-2020-task-1/sample").topics
     (folder / "queries.jsonl").write_text("".join(map(query_line, topics)), encoding="utf-8")
@@ -149,7 +148,7 @@ def write_collection(folder: Path, count: int) -> None:
 
 
 def recombined(count: int) -> Iterator[AnyDocument]:
-    """Yields arguments, each with the conclusion and the number of sentences of a real one."""
+    """Yields arguments, each with a real argument's conclusion and number of sentences."""
     documents = list(open_dataset("touche-2020-task-1/sample").documents)
     sentences = [sentence for document in documents for sentence in premises_of(document).split(". ")]
     rng = random.Random(2020)
@@ -160,16 +159,16 @@ def recombined(count: int) -> Iterator[AnyDocument]:
 
 
 class RandomEncoder:
-    """Gives each text a random vector with norm 1."""
+    """Gives each text a random vector of norm 1."""
 
     def embed(self, texts: Sequence[str], progress: Any = None) -> Any:
-        """Returns the vectors, texts x 384; ``progress`` is not used."""
+        """Returns the vectors, texts x 384; ``progress`` is ignored."""
         vectors = np.random.default_rng(1).normal(size=(len(texts), DIMENSIONS)).astype(np.float32)
         return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
 def store_random(collection: Path, stored: Path) -> None:
-    """Stores random embeddings of a collection as dense stores its own."""
+    """Stores random embeddings for a collection the way dense stores its own."""
     stored.mkdir()
     module = import_from("dense", "embeddings")
     embeddings = module.Embeddings(encoder=RandomEncoder(), precision="float32", folder=stored)

@@ -1,15 +1,15 @@
-"""Times ``touche evaluate`` next to ir_measures and ranx, and ``touche fuse`` next to ranx, on made-up runs.
+"""Times ``touche evaluate`` against ir_measures and ranx, and ``touche fuse`` against ranx, on made-up runs.
 
     python benchmarks/evaluation_speed.py [--rounds 3]
 
-The runs have 49,000 lines of 49 topics and a million lines of 1,000 topics; a tenth of the lines is judged.
-Each system is a process of its own that reads run and qrels and prints nDCG@5. ``touche`` also computes its
-own evaluator, intervals, warnings and explanations. The fusions are reciprocal rank fusions of two such runs
-that share half of their documents. ranx stops when it has the fused run, because it saves runs slowly; touche
-also writes the file. The benchmark leaves ranx out if it is not installed.
+The runs contain 49,000 lines for 49 topics and a million lines for 1,000 topics; a tenth of the lines is
+judged. Each system is a process of its own that reads run and qrels and prints nDCG@5. ``touche`` also
+computes its own evaluator, intervals, warnings and explanations. The fusions are reciprocal rank fusions of
+two such runs that share half of their documents. ranx stops when it has the fused run, because it saves runs
+slowly; touche also writes the file. ranx is left out if it is not installed.
 
-The benchmark prints a line for each size and system: processor seconds, peak memory, and the ratio of the
-seconds of touche to those of the system. It takes some minutes.
+For each size and system, the benchmark prints processor seconds, peak memory, and the ratio of touche's
+seconds to the system's. It takes a few minutes.
 """
 
 import os
@@ -49,19 +49,14 @@ COMMANDS = {
 
 @dataclass(frozen=True)
 class Usage:
-    """What a process used.
-
-    Attributes:
-        seconds: time of all processors.
-        megabytes: peak memory.
-    """
+    """What a process used: seconds of all processors, and peak memory."""
 
     seconds: float
     megabytes: float
 
 
 def write(folder: Path, topics: int) -> dict[str, str]:
-    """Writes a run, its qrels, and another run; some neighbours in the ranking have the same score.
+    """Writes a run, its qrels, and another run. Some neighbours in the ranking are tied.
 
     Returns:
         The paths by their names in ``COMMANDS``.
@@ -90,7 +85,7 @@ def write(folder: Path, topics: int) -> dict[str, str]:
 
 
 def measure(arguments: list[str]) -> Usage:
-    """Runs Python with these arguments; ends the benchmark if the program fails."""
+    """Runs Python with these arguments; exits if that fails."""
     process = subprocess.Popen(
         [sys.executable, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
@@ -104,7 +99,7 @@ def measure(arguments: list[str]) -> Usage:
 @click.command()
 @click.option("--rounds", default=3, show_default=True)
 def main(rounds: int) -> None:
-    """Prints medians, and the median ratio of the seconds of touche to those of each other system."""
+    """Prints medians, and the median ratio of touche's seconds to each other system's."""
     systems = [name for name in COMMANDS if not name.startswith("ranx") or find_spec("ranx")]
     with tempfile.TemporaryDirectory() as folder:
         for size, topics in SIZES.items():
@@ -114,8 +109,8 @@ def main(rounds: int) -> None:
             for name in systems:
                 seconds = median(usage[name].seconds for usage in usages)
                 memory = median(usage[name].megabytes for usage in usages)
-                own = "touche fuse" if name.endswith("fuse") else "touche"
-                ratio = median(usage[own].seconds / usage[name].seconds for usage in usages)
+                ours = "touche fuse" if name.endswith("fuse") else "touche"
+                ratio = median(usage[ours].seconds / usage[name].seconds for usage in usages)
                 lines = f"{size}, {topics * DEPTH:,} lines"
                 click.echo(f"{lines}, {name}: {seconds:.2f} s, {memory:.0f} MB, ratio {ratio:.2f}")
 

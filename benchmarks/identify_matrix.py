@@ -1,14 +1,13 @@
-"""Identifies runs whose settings are known, and prints for each one whether the answer is right.
+"""Identifies runs with known settings, and prints whether each answer is right.
 
 Usage: python benchmarks/identify_matrix.py [NAME...]
 
-NAME selects runs by a part of their name. For a run of a baseline, the benchmark runs the baseline first. The
-corpus sample and the official runs need TOUCHE_DATA.
+NAME selects runs by part of their name. For a baseline's run, the baseline is run first. The corpus sample
+and the official runs need TOUCHE_DATA.
 
-The benchmark prints a line for each run, with these columns: the name, the verdict (right, undecided with or
-without the truth among the candidates, wrong, or refused), seconds, seconds of all processors, and the first
-line of the answer. The whole answer follows if the verdict is not right. The last line has the number of runs
-for each verdict.
+Each run's line shows: its name, the verdict (right, undecided with or without the truth among the candidates,
+wrong, or refused), seconds, processor seconds, and the answer's first line. The whole answer follows unless
+the verdict is right. The last line counts the runs per verdict.
 """
 
 import os
@@ -29,7 +28,7 @@ from touche.trec.columns import Run
 TOY = "spot-check/arguments"
 SAMPLE = "touche-2020-task-1/sample"
 
-# Parts of hypotheses in the words of touche.identification.
+# Parts of hypotheses, as touche.identification words them.
 STANDARD = "standard analysis (no stop words, no stemming)"
 ENGLISH = "english analysis (Lucene's 33 English stop words, Porter's stemmer, possessives cut off)"
 KSTEM = "Snowball's 174 English stop words, KStem"
@@ -46,14 +45,11 @@ EITHER = "BM25 or Terrier's TF_IDF"
 
 @dataclass(frozen=True)
 class Setting:
-    """A baseline with options, and what the answer should be for its run.
+    """A baseline with options, and what the answer for its run should be.
 
     Attributes:
-        name: its name.
-        baseline: the baseline.
-        options: its options.
         truth: the hypothesis in words.
-        numbers: the parameters in words; empty without parameters.
+        numbers: the parameters in words; empty if there are none.
     """
 
     name: str
@@ -63,7 +59,7 @@ class Setting:
     options: Mapping[str, object] = field(default_factory=dict)
 
     def known_run(self, name: str, dataset: str) -> "Known":
-        """Returns the run of this setting on a dataset."""
+        """Returns this setting's run on a dataset."""
         return Known(
             name=name,
             dataset=dataset,
@@ -79,13 +75,11 @@ class Known:
     """A run with known settings.
 
     Attributes:
-        name: its name.
         dataset: the dataset whose documents are available.
-        truth: the hypothesis in words; empty if the search lacks it.
+        truth: the hypothesis in words; empty if it is not among the searched ones.
         numbers: the parameters in words.
         baseline: the baseline; empty for an official run.
-        options: its options.
-        file: the official run, in the folder ``runs`` of TOUCHE_DATA.
+        file: the official run, in TOUCHE_DATA's folder ``runs``.
         halved: whether every other document is left out after the run.
         mean_lengths: known mean lengths.
     """
@@ -154,7 +148,7 @@ UNKNOWN = ("dense", "rm3", "sentence-coherence", "chatnoir-bm25f", "polnareff")
 
 
 def known_runs() -> Iterator[Known]:
-    """Yields the runs: those of all settings, those of half of the documents, official runs, unknown ones."""
+    """Yields runs for all settings, runs on half of the documents, official runs, and unknown ones."""
     for dataset in (TOY, SAMPLE):
         for setting in SETTINGS:
             yield setting.known_run(f"{dataset} {setting.name}", dataset)
@@ -162,7 +156,7 @@ def known_runs() -> Iterator[Known]:
         if setting.name in HALVED:
             known = replace(setting.known_run(f"half of {SAMPLE} {setting.name}", SAMPLE), halved=True)
             if setting.baseline != "dirichletlm":
-                # Half of the documents do not decide between the two models.
+                # Half of the documents can't decide between the two models.
                 _, _, fields = setting.truth.partition(" of ")
                 known = replace(known, truth=f"{EITHER} of {fields}")
             yield known
@@ -194,7 +188,7 @@ def known_runs() -> Iterator[Known]:
 
 
 def find_run(known: Known) -> Run | Path:
-    """Returns the run: an official one, or that of a baseline."""
+    """Returns the official run, or runs the baseline."""
     if known.file:
         return Path(os.environ["TOUCHE_DATA"]) / "runs" / known.file
     if known.baseline == "fusion":
@@ -214,7 +208,7 @@ def identify(known: Known) -> Answer:
 
 
 def judge(known: Known, identified: Answer) -> str:
-    """Returns the verdict on an answer, by comparing it with the truth."""
+    """Returns the verdict on an answer, compared with the truth."""
     if not known.truth:
         return "wrong" if identified.stands_out else "undecided"
     if not identified.stands_out:
@@ -224,7 +218,8 @@ def judge(known: Known, identified: Answer) -> str:
     has_numbers = known.numbers in identified.first_line
     if has_numbers and best.hypothesis == known.truth:
         return "right"
-    # On each axis, the truth may have the best candidate's value, or one that the scores do not distinguish.
+    # On each axis, the truth may be the best candidate's value, or one that the scores can't tell
+    # apart.
     is_possible = has_numbers and all(
         any(value in known.truth for value in (best_value, *identified.undecided.get(axis, ())))
         for axis, best_value in best.axes.items()
@@ -233,13 +228,13 @@ def judge(known: Known, identified: Answer) -> str:
 
 
 def cpu_seconds() -> float:
-    """Returns the processor time of this process and of its ended child processes."""
+    """Returns the processor time of this process and its ended child processes."""
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
 
 
 def main() -> None:
-    """Prints a line for each run, then the totals."""
+    """Prints a line per run, then the totals."""
     parts = sys.argv[1:]
     totals: dict[str, int] = {}
     for known in known_runs():

@@ -1,8 +1,8 @@
-"""Measures the images of all baselines with Docker on the toy collection; writes docs/site/measured.toml.
+"""Measures all baselines' images using Docker and the toy collection, and writes docs/site/measured.toml.
 
     PYTHONPATH=docs/site python benchmarks/images.py
 
-Run it on a quiet machine; it takes some minutes. It prints the log of the builds and runs to standard error.
+Run it on a quiet machine; it takes a few minutes. The logs go to standard error.
 """
 
 import os
@@ -29,7 +29,7 @@ from touche.regression.outcomes import Outcome
 from touche.regression.running import rerun
 from touche.tasks.task_records import SPOT_CHECK
 
-RUNS = 3  # of each image
+RUNS = 3  # per image
 _HEADER = """\
 # Written by: PYTHONPATH=docs/site python benchmarks/images.py (on a quiet machine).
 # images: the unpacked size in MB; the median of three runs on the dataset with one processor, in seconds from
@@ -39,11 +39,7 @@ _HEADER = """\
 
 
 def measure() -> Mapping[str, Any]:
-    """Runs the image of every baseline on its spot check.
-
-    Raises:
-        ToucheError: if Docker or an image is missing, or a run fails.
-    """
+    """Runs each baseline's image on its spot check."""
     image_builds.build("docker", tables.in_order(), _say)
     return {
         "measured": _circumstances(),
@@ -52,7 +48,7 @@ def measure() -> Mapping[str, Any]:
 
 
 def _circumstances() -> dict[str, Any]:
-    """Returns the date, the commit, and the machine in words."""
+    """Returns date, commit and machine."""
     processors = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     (model, *_) = re.findall("^model name.*: (.*)$", processors, flags=re.MULTILINE) or [platform.machine()]
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
@@ -64,7 +60,7 @@ def _circumstances() -> dict[str, Any]:
 
 
 def _image(name: str) -> Mapping[str, Any]:
-    """Runs the image of a baseline on its spot check, and returns the entry of the image."""
+    """Runs a baseline's image on its spot check, and returns the image's entry."""
     expected = _first(name)
     usages = [outcome.usage for _ in range(RUNS) for _, outcome in _outcomes([expected]) if outcome.usage]
     return {
@@ -75,7 +71,7 @@ def _image(name: str) -> Mapping[str, Any]:
 
 
 def _first(name: str) -> ExpectedScore:
-    """Returns the first expected score of a baseline on the spot check without options."""
+    """Returns a baseline's first expected score for the spot check with default options."""
     return next(
         entry for entry in tables.scores(name) if entry.dataset.startswith(SPOT_CHECK) and not entry.options
     )
@@ -86,11 +82,7 @@ def _say(line: str) -> None:
 
 
 def _outcomes(entries: Sequence[ExpectedScore]) -> Iterable[tuple[ExpectedScore, Outcome]]:
-    """Reruns baselines in their images; yields each expected score with its outcome.
-
-    Raises:
-        ToucheError: if a run fails, or its dataset is missing.
-    """
+    """Reruns baselines in their images, and yields each expected score with its outcome."""
     for outcome in rerun(entries, RUNNERS["docker"], Limits(), _say):
         entry = outcome.expected
         if outcome.usage is None or not isinstance(entry, ExpectedScore):

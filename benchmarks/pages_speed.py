@@ -2,9 +2,9 @@
 
     python benchmarks/pages_speed.py
 
-The pages are those of the spot check, each with its main content repeated to the size of real pages (30 kB).
-The passages are recombined from their words, a hundred each. On one core and on two, the benchmark prints
-pages a second of each parser, and time, speed and peak memory of each run. It takes about 20 minutes.
+The pages come from the spot check, with their main content repeated to the size of real pages (30 kB). The
+passages are recombined from their words, a hundred each. On one core and on two, the benchmark prints each
+parser's pages a second, and each run's time, speed and peak memory. It takes about 20 minutes.
 """
 
 import json
@@ -32,14 +32,14 @@ PER_ARCHIVE = 1_000  # pages
 
 
 def main() -> None:
-    """Prints a line for each parser and run, on one core and then on two."""
+    """Prints a line per parser and run, on one core and then on two."""
     available = sorted(os.sched_getaffinity(0))
     with TemporaryDirectory(prefix="touche-benchmark-") as temporary:
         folder = Path(temporary)
         write_archive(folder / "pages")
         write_passages(folder / "passages")
         for processors in (available[:1], available[:2]):
-            os.sched_setaffinity(0, processors)  # also of the runs, which are child processes
+            os.sched_setaffinity(0, processors)  # the runs are child processes and inherit this
             cores = f"{len(processors)} core{'s' if len(processors) > 1 else ''}"
             for year, parser in (("today", parse), ("2020", parse_as_in_2020)):
                 measure_parsing(year, parser, cores)
@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def measure_parsing(year: str, parser: Parser, cores: str) -> None:
-    """Parses the pages, and prints how many a second."""
+    """Parses the pages, and prints how many per second."""
     started = time.perf_counter()
     count = sum(1 for _ in parsed(islice(large_pages(), PAGES), parser))
     speed = count / (time.perf_counter() - started)
@@ -56,7 +56,7 @@ def measure_parsing(year: str, parser: Parser, cores: str) -> None:
 
 
 def measure(folder: Path, size: int, cores: str) -> None:
-    """Runs the baseline on an input of so many documents, and prints its time, speed and peak memory."""
+    """Runs the baseline on an input with ``size`` documents, and prints its time, speed and peak memory."""
     output = folder.parent / f"{folder.name} {cores}"
     job = Job(baseline="chatnoir-bm25f", arguments=("--match", "30%"), input=str(folder), output=output)
     usage = run_locally(job, Limits(), lambda line: None)
@@ -65,7 +65,7 @@ def measure(folder: Path, size: int, cores: str) -> None:
 
 
 def large_pages() -> Iterator[RawPage]:
-    """Yields the pages of the spot check without end, with new ids, each of about 30 kB."""
+    """Yields the spot check's pages endlessly, with new ids, each of about 30 kB."""
     pages = list(read_pages_csv(locate("corpora", "spot-check-pages") / "pages.csv", set()))
     for number, page in enumerate(cycle(page for page in pages if isinstance(page, RawPage))):
         before, paragraph, after = page.content.partition(b"<p>")
@@ -89,7 +89,7 @@ def write_archive(folder: Path) -> None:
 
 
 def write_passages(folder: Path) -> None:
-    """Writes an input directory with passages in the format of 2022."""
+    """Writes an input directory with passages in the 2022 format."""
     write_topics(folder)
     words = " ".join(page.text for page in open_dataset("spot-check/pages").documents).split()
     rng = random.Random(2022)
@@ -101,7 +101,7 @@ def write_passages(folder: Path) -> None:
 
 
 def write_topics(folder: Path) -> None:
-    """Makes a folder with the topics of the spot check."""
+    """Creates a folder with the spot check's topics."""
     folder.mkdir()
     (folder / "topics.xml").write_bytes(locate("topics", "spot-check-pages.xml").read_bytes())
 

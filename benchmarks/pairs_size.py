@@ -1,9 +1,9 @@
-"""Measures time and peak memory of the baselines for sentence pairs on an input of the real size.
+"""Measures time and peak memory of the baselines for sentence pairs on input of the real size.
 
     TOUCHE_DATA=... python benchmarks/pairs_size.py
 
-The input has 365,408 arguments, as many as args_processed.csv, and the topics of 2022. The arguments are
-recombined from the sentences of the corpus sample. The benchmark prints a line for each baseline, on two
+The input consists of 365,408 arguments, as many as in args_processed.csv, and the topics of 2022. The
+arguments are recombined from the corpus sample's sentences. The benchmark prints a line per baseline, on two
 cores and then on one. It takes about an hour.
 """
 
@@ -25,7 +25,7 @@ BASELINES = ("dirichletlm-pairs", "sentence-coherence", "argsrank")
 
 
 def main() -> None:
-    """Prints a line for each baseline and number of processors."""
+    """Prints a line per baseline and number of processors."""
     with TemporaryDirectory(prefix="touche-benchmark-") as folder:
         collection = Path(folder) / "input"
         collection.mkdir()
@@ -38,7 +38,7 @@ def main() -> None:
         print(f"{ARGUMENTS} arguments, {path.stat().st_size / 1e9:.1f} GB", flush=True)
         available = sorted(os.sched_getaffinity(0))
         for processors in (available[:2], available[:1]):
-            os.sched_setaffinity(0, processors)  # also of the runs, which are child processes
+            os.sched_setaffinity(0, processors)  # the runs are child processes and inherit this
             for name in BASELINES:
                 output = Path(folder) / f"{name}-{len(processors)}"
                 measure(name, collection, output, len(processors))
@@ -55,7 +55,7 @@ def measure(name: str, collection: Path, output: Path, processors: int) -> None:
 def recombined(count: int) -> Iterator[tuple[str, str, str, str, str]]:
     """Yields rows of args_processed.csv: id, conclusion, premises, context and sentences.
 
-    Each has the conclusion, the stance and the number of sentences of a real argument.
+    Each row gets a real argument's conclusion, stance and number of sentences.
     """
     corpus = locate("corpora", "argsme-2020-04-01-processed-sample") / "args_processed.csv.gz"
     arguments = list(parse_pieces(pieces_of_args_processed(corpus), set()))

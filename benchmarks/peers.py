@@ -1,10 +1,9 @@
-"""Ranks passages by BM25 with another engine, as its guide does; scan_speed.py times it.
+"""Ranks passages with BM25 in another engine, as its guide does; scan_speed.py times it.
 
     python benchmarks/peers.py bm25s|tantivy [passages.jsonl topics.tsv run.txt INDEX CORES]
 
-The script writes 1,000 passages for each topic to run.txt, and prints nothing. It writes the folder INDEX
-from the passages if the folder does not exist. Without files, the exit code reports whether the engine is
-installed.
+The script writes 1,000 passages per topic to run.txt, and prints nothing. If the folder INDEX doesn't exist,
+it is written from the passages. If you pass no files, the exit code tells whether the engine is installed.
 """
 
 import json
@@ -27,12 +26,12 @@ def read_passages(path: str) -> Iterator[dict[str, str]]:
 
 
 def read_topics(path: str) -> list[list[str]]:
-    """Reads number and title of each topic."""
+    """Reads each topic's number and title."""
     return [line.split("\t") for line in Path(path).read_text(encoding="utf-8").splitlines()]
 
 
 def bm25s(passages: str, topics: list[list[str]], folder: Path, cores: int) -> Ranked:
-    """Ranks by BM25s (Lù 2024), with Snowball's stemmer."""
+    """Ranks with BM25s (Lù 2024), using Snowball's stemmer."""
     import bm25s as engine
     import Stemmer
 
@@ -59,7 +58,7 @@ def bm25s(passages: str, topics: list[list[str]], folder: Path, cores: int) -> R
 
 
 def tantivy(passages: str, topics: list[list[str]], folder: Path, cores: int) -> Ranked:
-    """Ranks by Tantivy, with its English stemmer."""
+    """Ranks with Tantivy, using its English stemmer."""
     import tantivy as engine
 
     if folder.exists():

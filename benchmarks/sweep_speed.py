@@ -1,10 +1,11 @@
-"""Times a sweep of bm25 over 20 settings next to 20 single runs, in turn.
+"""Times a sweep of bm25 over 20 settings against 20 single runs, in turn.
 
     TOUCHE_DATA=... python benchmarks/sweep_speed.py [--documents 387740] [--rounds 1]
 
-The documents are those of scan_speed.py. Both sides are whole processes, from the documents to 20 run.txt and
-their scores: one ``touche sweep``, and 20 ``touche run`` with one ``touche evaluate``. The benchmark prints
-the seconds of both sides in each round, and their median ratio. It ends with an error if the runs differ.
+The documents are the same as in scan_speed.py. Both sides are whole processes, from the documents to 20
+run.txt and their scores: one ``touche sweep``, or 20 ``touche run`` and one ``touche evaluate``. The
+benchmark prints both sides' seconds in each round, and their median ratio. If the runs differ, it ends with
+an error.
 """
 
 import subprocess
@@ -29,7 +30,7 @@ TOUCHE = (sys.executable, "-m", "touche")
 @click.option("--documents", default=387_740, show_default=True, help="How many arguments.")
 @click.option("--rounds", default=1, show_default=True, help="How often both sides are timed.")
 def main(documents: int, rounds: int) -> None:
-    """Prints the seconds of both sides and their ratio."""
+    """Prints both sides' seconds and their ratio."""
     with tempfile.TemporaryDirectory(prefix="touche-benchmark-") as temporary:
         work = Path(temporary)
         scan_speed.write(
@@ -52,13 +53,13 @@ def main(documents: int, rounds: int) -> None:
 
 
 def time_sweep(input: Path, output: Path) -> float:
-    """Returns the seconds of one sweep."""
+    """Returns the seconds that one sweep takes."""
     values = ["--k1", ",".join(K1), "--b", ",".join(B)]
     return time_command("sweep", "bm25", *values, "-i", str(input), "--task", TASK, "-o", str(output))
 
 
 def time_single_runs(input: Path, output: Path) -> float:
-    """Returns the seconds of a run for each setting, and of evaluating all runs."""
+    """Returns the seconds for one run per setting, and for evaluating all runs."""
     folders = {(k1, b): output / f"{k1}-{b}" for k1 in K1 for b in B}
     seconds = 0.0
     for (k1, b), folder in folders.items():
@@ -68,14 +69,14 @@ def time_single_runs(input: Path, output: Path) -> float:
 
 
 def time_command(*arguments: str) -> float:
-    """Runs a command of touche, and returns the seconds of wall-clock time."""
+    """Runs a touche command, and returns the wall-clock seconds."""
     started = time.monotonic()
     subprocess.run([*TOUCHE, *arguments], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return time.monotonic() - started
 
 
 def check_same(sweep_folder: Path, single_folder: Path) -> None:
-    """Ends the benchmark unless both folders have the same runs, one for each setting."""
+    """Exits with an error unless both folders contain the same runs, one per setting."""
     sweep_runs = sorted(path.read_bytes() for path in sweep_folder.glob("*/run.txt"))
     single_runs = sorted(path.read_bytes() for path in single_folder.glob("*/run.txt"))
     if sweep_runs != single_runs or len(sweep_runs) != len(K1) * len(B):

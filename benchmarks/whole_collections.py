@@ -1,9 +1,9 @@
-"""Writes made-up collections as large as the official ones, for rehearsal.py; not a script.
+"""Writes made-up collections as large as the official ones, for rehearsal.py. Not a script.
 
-The files have the publishers' formats and archives. A document has as many sentences as a real one, drawn
-from all sentences of the samples. The first ids are those of the qrels. Records of args.me also contain the
-text of a page, which the samples lack, so that its text is also drawn. The length of this text makes the
-archives as large as the published ones, if these compress as well.
+Files and archives are in the publishers' formats. A document consists of as many sentences as a real one,
+drawn from all sentences in the samples. The qrels' ids come first. args.me's records also contain a page's
+text, which is missing in the samples and drawn as well; it is as long as needed for archives of the published
+size, if they compress equally well.
 """
 
 import csv
@@ -29,7 +29,7 @@ from touche.documents.jsonl import pieces_of_jsonl
 from touche.documents.pieces import parse_pieces
 from touche.trec.topics import read_topics
 
-# Documents in the files. args.me's version of 2020 has 387,740 in five files.
+# Documents per file. args.me's 2020 version spreads 387,740 over five files.
 COUNTS = {
     "debateorg.json": 338_620,
     "debatepedia.json": 21_197,
@@ -41,21 +41,21 @@ COUNTS = {
     "passages-version-002.jsonl.gz": 868_655,
     "corpus.jsonl": 382_545,
 }
-# Tasks whose qrels name the first documents of a file; of args.me's five files, one has them all.
+# Tasks whose qrels name a file's first documents. Only one of args.me's five files contains them.
 _TASKS = {
     "debateorg.json": ("touche-2020-task-1", "touche-2021-task-1"),
     "args-me.json": ("touche-2020-task-1-v1",),
     "passages-version-002.jsonl.gz": ("touche-2022-task-2",),
     "corpus.jsonl": ("beir-webis-touche2020-v2",),
 }
-_COMPRESSION = 2.6  # ratio of zip and gzip for these texts, at their usual level
+_COMPRESSION = 2.6  # ratio of zip and gzip for such texts, at their default level
 _FASTEST = 1
-_JUDGED = 20  # pairs of each topic of 2022 task 1, whose qrels are not among the samples
+_JUDGED = 20  # pairs per topic of 2022 task 1, whose qrels are not among the samples
 
 
 @dataclass(frozen=True)
 class Record:
-    """A made-up document, with the text of its page if the publisher's files have one."""
+    """A made-up document; ``page`` is empty unless the publisher's files contain pages."""
 
     id: str
     title: str
@@ -64,20 +64,15 @@ class Record:
 
     @property
     def text(self) -> str:
-        """All sentences."""
         return " ".join(self.sentences)
 
 
 def write_download(sources: Sequence[Source], share: float, folder: Path) -> Path:
-    """Writes what a publisher offers at one address: a file, or an archive.
+    """Writes what a publisher offers at one address, a file or an archive, and returns its path.
 
     Args:
-        sources: the official files with this address.
-        share: the part of the documents to write, up to 1.
-        folder: the folder to write to.
-
-    Returns:
-        The path, whose name is that of the address.
+        sources: the official files at this address.
+        share: the share of documents to write, up to 1.
     """
     download = folder / Path(sources[0].url).name
     if download.suffix == ".zip":
@@ -93,7 +88,7 @@ def write_download(sources: Sequence[Source], share: float, folder: Path) -> Pat
 
 @contextmanager
 def _opened(path: Path, member: str) -> Iterator[Any]:
-    """Opens a file, a compressed one, or the only member of a tar archive."""
+    """Opens a plain file, a compressed one, or the only member of a tar archive."""
     if not path.name.endswith(".tar.gz"):
         packed = path.suffix == ".gz"
         file: Any = gzip.open(path, "wb", _FASTEST) if packed else path.open("wb")  # noqa: SIM115 (closed below)
@@ -109,7 +104,7 @@ def _opened(path: Path, member: str) -> Iterator[Any]:
 
 
 def _content(source: Source, share: float) -> Iterator[bytes]:
-    """Yields the content of an official file."""
+    """Yields an official file's content."""
     name = Path(source.path).name
     if source.kind == "corpora":
         count = max(1, round(COUNTS[name] * share))
@@ -118,7 +113,7 @@ def _content(source: Source, share: float) -> Iterator[bytes]:
         yield _topics(source.name).read_bytes()
     elif is_available(source.kind, source.name):
         content = locate(source.kind, source.name).read_bytes()
-        # Publishers' files of BEIR are tab-separated; the copy is in the format of TREC.
+        # BEIR publishes tab-separated files; our copy is in TREC's format.
         yield _as_published_by_beir(content) if source.member.endswith("test.tsv") else content
     else:
         yield from _made_up_judgments()
@@ -133,7 +128,7 @@ def _as_published_by_beir(qrels: bytes) -> bytes:
 
 
 def _made_up_judgments() -> Iterator[bytes]:
-    """Yields qrels of pairs from the first arguments."""
+    """Yields qrels for pairs from the first arguments."""
     for topic in read_topics(locate("topics", "touche-2022-task-1.xml")):
         for number in range(_JUDGED):
             id = _id("args_processed.csv", int(topic.number) * _JUDGED + number)
@@ -141,12 +136,11 @@ def _made_up_judgments() -> Iterator[bytes]:
 
 
 def _records(name: str, count: int, archive_size: int) -> Iterator[Record]:
-    """Yields made-up documents of a file.
+    """Yields a file's made-up documents.
 
     Args:
-        name: the name of the file, a key of ``COUNTS``.
-        count: how many documents to yield.
-        archive_size: the bytes of the published archive, which decide on the length of pages.
+        name: a key of ``COUNTS``.
+        archive_size: the published archive's bytes, which determine how long the pages are.
     """
     rng = random.Random(name)
     titles, texts = _sample_of_passages() if name.startswith("passages") else _sample_of_arguments()
@@ -154,9 +148,9 @@ def _records(name: str, count: int, archive_size: int) -> Iterator[Record]:
     pages = " ".join(pool)
     judged = _judged(name)
     page_length = 0
-    if name.endswith((".json", ".csv")):  # args.me's files have pages
-        copies = 2 if name == "args_processed.csv" else 1  # of the sentences, in premises and in sentences
-        # Bytes of a document in the archive, with and without its page.
+    if name.endswith((".json", ".csv")):  # args.me's files contain pages
+        copies = 2 if name == "args_processed.csv" else 1  # each sentence is in premises and in sentences
+        # A document's bytes in the archive, with and without its page.
         whole = archive_size / COUNTS[name]
         without_page = copies * len(pages) / len(texts) / _COMPRESSION
         page_length = max(0, round((whole - without_page) * _COMPRESSION))
@@ -171,7 +165,7 @@ def _records(name: str, count: int, archive_size: int) -> Iterator[Record]:
 
 @cache
 def _sample_of_arguments() -> tuple[list[str], list[list[str]]]:
-    """Returns the conclusion of each argument, and the sentences of its premises."""
+    """Returns all conclusions, and the sentences in each argument's premises."""
     corpus = locate("corpora", "argsme-2020-04-01-processed-sample") / "args_processed.csv.gz"
     arguments = list(parse_pieces(pieces_of_args_processed(corpus), set()))
     premises = [
@@ -183,14 +177,14 @@ def _sample_of_arguments() -> tuple[list[str], list[list[str]]]:
 
 @cache
 def _sample_of_passages() -> tuple[list[str], list[list[str]]]:
-    """Returns an empty title, because passages have none, and the sentences of each passage."""
+    """Returns an empty title, because passages have none, and each passage's sentences."""
     (corpus,) = locate("corpora", "touche-2022-task-2-sample").glob("passages.jsonl*")
     return [""], [passage.text.split(". ") for passage in parse_pieces(pieces_of_jsonl(corpus), set())]
 
 
 @cache
 def _judged(name: str) -> list[tuple[str, str]]:
-    """Returns the ids in the qrels of a file's tasks, each with the title of its first topic."""
+    """Returns the ids in the qrels for a file's tasks, each with its first topic's title."""
     judged: dict[str, str] = {}
     for task in map(tasks.task, _TASKS.get(name, ())):
         titles = {topic.number: topic.title for topic in read_topics(_topics(task.topics))}
@@ -202,14 +196,14 @@ def _judged(name: str) -> list[tuple[str, str]]:
 
 
 def _topics(name: str) -> Path:
-    """Returns the file of topics; that of BEIR is with its sample."""
+    """Returns the topics file; BEIR's is with its sample."""
     if is_available("topics", name):
         return locate("topics", name)
     return locate("corpora", "beir-webis-touche2020-sample") / "queries.jsonl"
 
 
 def _id(name: str, number: int) -> str:
-    """Returns the id of a file's document: the next one of the qrels, then a made-up one."""
+    """Returns a document's id: one from the qrels while there are any left, then a made-up one."""
     judged = _judged(name)
     if number < len(judged):
         return judged[number][0]
