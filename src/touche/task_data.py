@@ -6,7 +6,7 @@ from functools import cached_property
 
 from touche import tasks
 from touche.baselines.expected import ExpectedScore
-from touche.baselines.reruns import command_of, published_scores, rerun_of
+from touche.baselines.reruns import find_rerun, published_scores, rerun_command
 from touche.data.datasets import open_dataset
 from touche.data.judgments import task_qrels
 from touche.data.places import locate_topics
@@ -186,12 +186,12 @@ def _results(task: Task, scores: Sequence[ExpectedScore]) -> Iterator[PublishedR
         level_of_row.update(zip(rows, levels(rows), strict=True))
     for row in task.published:
         level = level_of_row[row]
-        score = rerun_of(row, scores)
+        score = find_rerun(row, scores)
         yield PublishedResult(
             **vars(row),
             rank=rank(row, by_kind[row.kind]),
             is_shortlisted=row in shortlists[row.kind],
-            rerun=command_of(score) if score else "",
+            rerun=rerun_command(score) if score else "",
             tolerance=score.tolerance if score else None,
             rank_low=level.low,
             rank_high=level.high,

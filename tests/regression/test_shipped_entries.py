@@ -11,7 +11,7 @@ import pytest
 from touche import baselines, tasks
 from touche.baselines.expected import ExpectedRun, ExpectedScore, read_expected
 from touche.baselines.loader import parts_in_expected
-from touche.baselines.reruns import belongs_to, command_of, published_scores, rerun_of
+from touche.baselines.reruns import belongs_to, find_rerun, published_scores, rerun_command
 from touche.cli.run import run
 
 
@@ -39,16 +39,16 @@ def test_every_published_score_is_of_one_row_of_its_task() -> None:
         # We chose evaluator and qrels if the source does not state them.
         assert row.evaluator in (published.evaluator, None) and row.qrels in (published.qrels, None)
     required = [row for row in rows if row.baseline and "2023" not in row.task]
-    assert len(required) == 18 and all(rerun_of(row, scores) for row in required)
+    assert len(required) == 18 and all(find_rerun(row, scores) for row in required)
     (best,) = (row for row in rows if row.tag == "ElrondKRun" and row.dimension == "relevance")
-    score = rerun_of(best, scores)
-    assert score and command_of(score) == "touche run elrond -i touche-2021-task-1 -o out"
-    assert rerun_of(replace(best, value=0.719), scores) is rerun_of(replace(best, tag=""), scores) is None
+    score = find_rerun(best, scores)
+    assert score and rerun_command(score) == "touche run elrond -i touche-2021-task-1 -o out"
+    assert find_rerun(replace(best, value=0.719), scores) is find_rerun(replace(best, tag=""), scores) is None
 
 
 def parsed(score: ExpectedScore) -> Mapping[str, Any]:
     """Returns what ``touche run`` parses from the command that reruns it."""
-    _, _, name, *arguments = shlex.split(command_of(score))
+    _, _, name, *arguments = shlex.split(rerun_command(score))
     return run.make_command(baselines.load(name), name).make_context("run", arguments).params
 
 
@@ -57,7 +57,7 @@ def test_every_command_that_is_told_is_one_of_touche_run() -> None:
     rows = [row for task in tasks.all_tasks().values() for row in task.published]
     for score in scores:
         assert score.options.items() <= parsed(score).items()
-    reruns = [(row.tag, score) for row in rows if (score := rerun_of(row, scores))]
+    reruns = [(row.tag, score) for row in rows if (score := find_rerun(row, scores))]
     of_mu = {tag: parsed(score)["mu"] for tag, score in reruns if "mu-" in tag}
     assert {f"mu-{mu}-" for mu in of_mu.values()} == {"mu-1500.0-", "mu-1800.0-", "mu-2000.0-"}
     assert all(f"mu-{mu}-" in tag for tag, mu in of_mu.items())

@@ -138,7 +138,7 @@ class Runs:
         if statistics:
             documents = documents.with_statistics(replace(statistics, report=partial(uses.append, True)))
         rankings = watched(self.ranker(topics, documents, **options), "searching", "topics", len(topics))
-        # Then the baseline must read or write their file.
+        # A baseline that ignores the statistics is an error.
         return _require_statistics_use(rankings, uses) if statistics else iter(rankings)
 
     def _remove_earlier_run(self, output: Path, options: Mapping[str, Any]) -> None:

@@ -15,7 +15,7 @@ def published_scores() -> list[ExpectedScore]:
     return [score for score in scores if score.kind == PUBLISHED and score.needs_rerun]
 
 
-def rerun_of(row: Published, scores: Iterable[ExpectedScore]) -> ExpectedScore | None:
+def find_rerun(row: Published, scores: Iterable[ExpectedScore]) -> ExpectedScore | None:
     """Returns the score that a published row's rerun must reach, or None if there is no rerun.
 
     ``scores`` come from ``published_scores``.
@@ -23,7 +23,7 @@ def rerun_of(row: Published, scores: Iterable[ExpectedScore]) -> ExpectedScore |
     return next((score for score in scores if belongs_to(score, row)), None)
 
 
-def command_of(score: ExpectedScore) -> str:
+def rerun_command(score: ExpectedScore) -> str:
     """Returns the command that reruns a score."""
     return run_command(score.command, score.dataset)
 

@@ -6,7 +6,7 @@ from shlex import quote
 
 import click
 
-from touche.baselines.starter import ARGUMENTS, PARTS, is_contributed, test_of, write_baseline
+from touche.baselines.starter import ARGUMENTS, PARTS, is_contributed, test_file, write_baseline
 from touche.cli.commands import PATH, argument, command, option
 from touche.cli.output import echo
 from touche.containers.image_builds import base_image, check_name
@@ -48,7 +48,7 @@ def new(folder: Path, part: str, team: str) -> None:
     check_name(folder.resolve())
     write_baseline(folder, base_image(), team, part)
     if is_contributed(folder):
-        test = test_of(folder)
+        test = test_file(folder)
         words = {"name": folder.resolve().name, "test": test.relative_to(test.parents[2])}
         echo(f"wrote {folder} and {words['test']}; next:", *_NEXT_IN_CLONE.format(**words).splitlines())
         return

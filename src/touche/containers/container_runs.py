@@ -41,7 +41,7 @@ from touche.tira.provenance import DATASET_VARIABLE, IMAGE_VARIABLE, name_of_inp
 from touche.trec.runs import RUN_FILE
 from touche.trec.topics import name_of_topics
 
-# small ones first
+# Small ones first.
 TOY_PARTS = [f"spot-check/{part}" for part in ("passages", "pairs", "pages", "arguments", "images")]
 _SAFE_FOR_SHELL = re.compile(r"[\w.,/=:+-]+", re.ASCII)  # a word that the shell leaves alone
 # When tira-run is stopped, its container keeps running. $1 is the output folder, which it mounts.
@@ -116,7 +116,7 @@ def run_locally(job: Job, limits: Limits, log: Log) -> Usage:
         peak = scratch / "peak"
         # -I and -S ignore the user's environment and packages, so Python starts faster.
         starter = [sys.executable, "-ISc", _STARTER, str(peak)]
-        # Setting TMPDIR removes a killed baseline's temporary files too.
+        # With TMPDIR, a killed baseline's temporary files disappear with this folder.
         status = execute([*starter, *command], log, environment=os.environ | {"TMPDIR": str(scratch)})
         check_exit(job.name, status)
         memory = int(peak.read_text()) * _BYTES_PER_UNIT

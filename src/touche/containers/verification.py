@@ -41,7 +41,7 @@ _MAX_COMMAND_LENGTH = 60  # characters
 
 @dataclass(frozen=True)
 class VerifiedImage(Record):
-    """What came of a verification.
+    """The result of a verification.
 
     Attributes:
         subject: the image, or the run.

@@ -70,7 +70,7 @@ def parse_beir_document(id: str, record: dict[str, Any], path: Path, line: int) 
     """Returns the document in a line of corpus.jsonl: ``{"_id", "title", "text", "metadata"}``.
 
     A line with title, stance or our metadata is an argument: the title is its conclusion, the text its
-    premises.
+    premises. Other metadata is ignored.
     """
     text = text_field(record, "text", path, line)
     title = text_field(record, "title", path, line) if record.get("title") is not None else ""

@@ -84,16 +84,12 @@ class Pool(ProcessPoolExecutor):
 
 
 def in_order(
-    items: Iterable[_T], hand_out: Callable[[_T], Future[_R]], processes: int
+    items: Iterable[_T], submit: Callable[[_T], Future[_R]], processes: int
 ) -> Iterator[tuple[_T, Future[_R]]]:
-    """Submits items and yields each with its future, in order, with a limited number pending.
-
-    Args:
-        hand_out: submits one item.
-    """
+    """Submits items and yields each with its future, in order, with a limited number pending."""
     pending: deque[tuple[_T, Future[_R]]] = deque()
     for item in items:
-        pending.append((item, hand_out(item)))
+        pending.append((item, submit(item)))
         if len(pending) > 2 * processes:  # so that each process has its next item ready
             yield pending.popleft()
     yield from pending

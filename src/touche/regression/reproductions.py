@@ -12,7 +12,7 @@ from touche.baselines.expected import (
     read_expected,
 )
 from touche.baselines.loader import names
-from touche.baselines.reruns import command_of, evaluation_command
+from touche.baselines.reruns import evaluation_command, rerun_command
 from touche.data.places import shipped
 from touche.data.remedies import reason_without
 from touche.io.grouping import group_by
@@ -202,7 +202,7 @@ def _reproduction(
         on_topics=reruns_on_topics[-1] if reruns_on_topics else None,
         on_sample=_last_green(sample, reruns) if sample else None,
         missing=missing,
-        rerun=command_of(entry),
+        rerun=rerun_command(entry),
         evaluate=evaluation_command(entry.dataset, [] if entry.has_task_measure else [entry.measure]),
     )
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from touche import tasks
-from touche.baselines.reruns import command_of
+from touche.baselines.reruns import rerun_command
 from touche.errors import ToucheError
 from touche.evaluation.comparison import with_reference
 from touche.evaluation.evaluators import TREC_EVAL_VERSION
@@ -108,7 +108,7 @@ def write(page: Report, folder: Path) -> Path:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"command": command_of, "digits": _digits, "short": _short}
+    environment.filters |= {"command": rerun_command, "digits": _digits, "short": _short}
     commit = f" (commit {origin(Path(__file__).parent)['revision']})" if clone() else ""
     evaluator = f"trec_eval {TREC_EVAL_VERSION} by pytrec_eval-terrier {version('pytrec_eval-terrier')}"
     environment.globals |= {

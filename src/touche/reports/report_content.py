@@ -8,7 +8,7 @@ from string import ascii_uppercase
 
 from touche import tasks
 from touche.baselines.expected import SCRIPT, ExpectedScore
-from touche.baselines.reruns import published_scores, rerun_of, rerun_tags
+from touche.baselines.reruns import find_rerun, published_scores, rerun_tags
 from touche.data.judgments import topic_titles
 from touche.data.places import find, has_corpus, is_available, locate, locate_corpus
 from touche.documents.discovery import find_documents
@@ -312,7 +312,7 @@ def _published_rows(
             listed=row in short,
             results=row.results,
             whole_team=(row.team_value, row.team_results) if row.team_results else None,
-            rerun=rerun_of(row, reruns),
+            rerun=find_rerun(row, reruns),
             level=level,
         )
         for row, name, level in zip(published, names(published), levels(published), strict=True)

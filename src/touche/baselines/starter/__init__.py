@@ -45,12 +45,12 @@ def is_contributed(folder: Path) -> bool:
     return root is not None and folder.resolve().parent == root / "baselines"
 
 
-def test_of(folder: Path) -> Path:
+def test_file(folder: Path) -> Path:
     """Returns the test file for a baseline that is contributed to the clone."""
-    return folder.resolve().parents[1] / "tests" / "baselines" / f"test_{_function_of(folder)}.py"
+    return folder.resolve().parents[1] / "tests" / "baselines" / f"test_{_function_name(folder)}.py"
 
 
-def _function_of(folder: Path) -> str:
+def _function_name(folder: Path) -> str:
     return re.sub(r"\W", "_", folder.resolve().name)
 
 
@@ -72,7 +72,7 @@ def write_baseline(folder: Path, base: str = _BASE, team: str = "", part: str = 
     if is_blank or not team.isprintable():
         raise ToucheError(f"--team {team!r} is blank or not printable; write the name of your team at TIRA")
     target = folder.resolve()
-    function = _function_of(folder)
+    function = _function_name(folder)
     if not function.isidentifier() or function in _TAKEN:
         problem = f"{function} is not a valid name of its Python function"
         raise InputError(folder, problem, "choose another name that begins with a letter")
@@ -120,7 +120,7 @@ def _write(target: Path, function: str, base: str, team: str, part: str) -> None
 def _write_contributed(target: Path, function: str) -> None:
     example = Path(__file__).parent / _CONTRIBUTED
     new_names = {_CONTRIBUTED: target.name, _CONTRIBUTED_FUNCTION: function}
-    test = test_of(target)
+    test = test_file(target)
     if test.exists():
         raise InputError(test, "this file exists already", "choose another name, or remove it")
     target.mkdir(exist_ok=True)
