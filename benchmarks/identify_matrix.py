@@ -218,8 +218,7 @@ def judge(known: Known, identified: Answer) -> str:
     has_numbers = known.numbers in identified.first_line
     if has_numbers and best.hypothesis == known.truth:
         return "right"
-    # On each axis, the truth may be the best candidate's value, or one that the scores can't tell
-    # apart.
+    # On each axis, the truth may be the best candidate's value, or one that the scores can't exclude.
     is_possible = has_numbers and all(
         any(value in known.truth for value in (best_value, *identified.undecided.get(axis, ())))
         for axis, best_value in best.axes.items()

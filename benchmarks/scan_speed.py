@@ -271,8 +271,7 @@ def write(
     with (work / FEW / name).open("wb") as ours:
         for number, record in enumerate(documents):
             ours.write(orjson.dumps(dict(zip(keys, record, strict=True))) + b"\n")
-            # Each thousand goes to the next part, so that parts are of equal size for any number of
-            # documents.
+            # Each thousand goes to the next part, so that parts are always of equal size.
             part = parts[number // 1000 % PARTS]
             part.write(orjson.dumps(dict(zip(("id", "contents"), record, strict=True))) + b"\n")
     for part in parts:

@@ -68,8 +68,7 @@ def _lines_by_topic(topics: Sequence[Topic], rankings: Rankings) -> dict[str, li
         if not isinstance(topic, Topic):
             raise ToucheError(f"the baseline yielded {quoted(topic)}; yield the Topic, not its number")
         lines = _sorted_lines(hits)
-        # A topic's rankings must differ in their stance. A ranking without a stance must be the only
-        # one.
+        # A topic's rankings must differ in their stance, or there must be only one.
         *earlier, stance = map(_common_stance, [*lines_by_topic.get(topic.number, ()), lines])
         is_repeated = stance in earlier or (earlier and "" in [*earlier, stance])
         if topic.number not in lines_by_topic or (lines and is_repeated):
