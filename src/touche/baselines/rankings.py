@@ -68,7 +68,7 @@ def _lines_by_topic(topics: Sequence[Topic], rankings: Rankings) -> dict[str, li
         if not isinstance(topic, Topic):
             raise ToucheError(f"the baseline yielded {quoted(topic)}; yield the Topic, not its number")
         lines = _sorted_lines(hits)
-        # A topic's rankings must differ in their stance, or there must be only one.
+        # Several rankings for a topic need different stances. One without a stance must be alone.
         *earlier, stance = map(_common_stance, [*lines_by_topic.get(topic.number, ()), lines])
         is_repeated = stance in earlier or (earlier and "" in [*earlier, stance])
         if topic.number not in lines_by_topic or (lines and is_repeated):
