@@ -30,7 +30,7 @@ _POINTS_TO_HELP = re.compile("^(See|Run) '.* --help'")  # Docker's last line, af
 
 @dataclass(frozen=True)
 class ExitStatus:
-    """How a program status.
+    """How a program ended.
 
     Attributes:
         code: its exit code, negative if a signal ended it.
