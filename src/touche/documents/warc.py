@@ -156,7 +156,7 @@ def _readable_records(path: Path) -> Iterator[Any]:
 
 def _warn_of_end(path: Path, count: int) -> None:
     number = counted(count, "record")
-    _log.warning("%s is truncated after %s; those are used", one_line(str(path)), number)
+    _log.warning("%s is truncated after %s; the records before this are used", one_line(str(path)), number)
 
 
 def _page(record: Any, path: Path, seen: set[str]) -> RawPage | Skipped | None:
