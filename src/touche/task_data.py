@@ -135,9 +135,6 @@ def task(id: str) -> TaskData:
     Args:
         id: a task's or dataset's id, such as ``touche-2021-task-1`` or ``spot-check/arguments``.
 
-    Returns:
-        The task, whose data is read when you use it.
-
     Raises:
         ToucheError: if there is no such task. If data is missing, you will see the error when you use it.
 

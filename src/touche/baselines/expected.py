@@ -57,8 +57,7 @@ class Expected(Strict, kw_only=True, frozen=True):
     def checked(self) -> Self:
         """Checks the entry against its task's card; returns it with the values that the card adds.
 
-        Raises:
-            ValueError: if they don't agree, as ``problem; remedy``.
+        Raises a ValueError as ``problem; remedy`` if they don't agree.
         """
         if not is_dataset(self.dataset):
             raise ValueError(f"dataset {self.dataset!r} is not known; {choice(self.dataset, datasets())}")

@@ -30,9 +30,6 @@ def pyterrier(
             ``irds:`` before an ir_datasets id downloads that dataset. None re-ranks.
         options: the baseline's options; those you don't pass keep their defaults.
 
-    Returns:
-        The transformer.
-
     Raises:
         ToucheError: if PyTerrier is not installed, or there is no such baseline, dataset or option.
 

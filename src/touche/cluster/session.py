@@ -34,8 +34,8 @@ def started(master: str, name: str, settings: Mapping[str, str] | None = None) -
         settings: Spark settings, in addition to those in its own files.
 
     Raises:
-        ToucheError: if PySpark or Java is missing, or Spark fails. If Spark fails in the block, the message
-            names a file with its log.
+        ToucheError: if PySpark or Java is missing, or Spark fails; then the message names a file with its
+            log.
     """
     pyspark = _pyspark()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers run the same Python

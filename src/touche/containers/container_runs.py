@@ -71,7 +71,7 @@ class Usage:
     Attributes:
         wall: wall time in seconds.
         memory: a local run's peak memory in bytes, for its largest process; None for an image.
-        image: the content digest of the image; empty for a local run.
+        image: the image's content digest; empty for a local run.
     """
 
     wall: float
@@ -87,7 +87,6 @@ class Job:
         baseline: a baseline's name, or the path of its folder.
         arguments: its options, as on the command line.
         input: the id of an available dataset, or an input directory.
-        output: the directory for run.txt.
     """
 
     baseline: str

@@ -85,11 +85,7 @@ def base_image() -> str:
 
 
 def check_name(folder: Path) -> None:
-    """Checks that a folder's name works as an image name and would not replace another image.
-
-    Raises:
-        InputError: if it doesn't.
-    """
+    """Checks that a folder's name works as an image name and would not replace another image."""
     would_replace_shipped = folder.name in names() and not is_shipped(folder)
     if folder.name in BASES or would_replace_shipped:
         problem = f"its image would replace {image_name(folder.name)}"
@@ -123,7 +119,6 @@ def build(
     The same source gives the same image: files get git's modes and the commit's time.
 
     Args:
-        names: baselines' names, or paths of their folders.
         log: receives a line per image, and a failed build's output.
         prefix: prefix of the images' names.
         options: more options for ``docker build`` or ``podman build``.
@@ -263,10 +258,9 @@ def read_labels(program: str, image: str) -> dict[str, str]:
 
 
 def check_image(program: str, baseline: str) -> None:
-    """Checks that a baseline's image was built from its folder's current files.
+    """Checks that a baseline's image was built from its folder's current files, not e.g. from another folder.
 
-    Another folder with the same name may have built it. In a clone, warns if the bases' files have changed
-    since.
+    In a clone, warns if the bases' files have changed since.
     """
     folder = baseline_folder(baseline).resolve()
     root = _buildable_clone()

@@ -205,8 +205,7 @@ def _signal(process: Process, number: Signals) -> None:
 def check_exit(step: str, status: ExitStatus) -> None:
     """Raises a ToucheError with exit code and last line if the exit code is not 0.
 
-    Args:
-        step: how the message starts, such as ``building IMAGE``, or a baseline's name.
+    ``step`` starts the message, such as ``building IMAGE``, or a baseline's name.
     """
     if status.code:
         raise ToucheError(f"{step}: exit code {status.code}: {status.last_line}; see its output above")

@@ -67,8 +67,7 @@ class VerifiedImage(Record):
 def verify(program: str, baseline: str, log: Log, *, against: str = "") -> VerifiedImage:
     """Rebuilds a baseline's image without using a cache, and compares it with an existing image.
 
-    Args:
-        against: the image to compare with; by default the local image, else the published one.
+    By default, that is the local image, else the published one.
     """
     check_program(program)
     folder = baseline_folder(baseline).resolve()
@@ -88,11 +87,7 @@ def verify(program: str, baseline: str, log: Log, *, against: str = "") -> Verif
 
 
 def verify_run(program: str, run: Path, log: Log, *, baseline: str = "") -> VerifiedImage:
-    """Rebuilds the image that made a run, and compares its digest with the one in the run's metadata.
-
-    Args:
-        baseline: by default the name in the metadata.
-    """
+    """Rebuilds the image that made a run, and compares its digest with the one in the run's metadata."""
     check_program(program)
     metadata = run.with_name(METADATA_FILE)
     if not metadata.is_file():

@@ -90,13 +90,9 @@ def _parse_argument(row: dict[str, str], path: Path, line: int, seen: set[str]) 
 
 
 def parse_literal(literal: str, kind: type[_T]) -> _T:
-    """Returns a Python literal's value, checked against a type.
+    """Returns a Python literal's value, checked against a type, or raises one of ``_LITERAL_ERRORS``.
 
     Converts the literal to JSON if possible, because JSON parses much faster than Python.
-
-    Raises:
-        ValueError, SyntaxError, TypeError, MemoryError, RecursionError: if it is not a literal, contains half
-            a surrogate pair, or its type is wrong (``msgspec.ValidationError``).
     """
     try:
         return msgspec.json.decode(as_json(literal.encode()), type=kind)

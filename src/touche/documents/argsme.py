@@ -146,10 +146,6 @@ def pieces_of_argsme(path: Path) -> Iterator[Piece]:
     """Yields the list of arguments in pieces, and checks the JSON around it at the end.
 
     The list's key is ``arguments``. If an object repeats the key, each list is read.
-
-    Raises:
-        InputError: if the file can't be read, the surrounding JSON is broken or nested too deeply, or an
-            argument reaches 64 MiB.
     """
     # The JSON around the lists. Newlines replace each list, so that errors name the right lines.
     surroundings = Cutter(path, "text around the arguments", _parse_arguments)  # the parser is never called

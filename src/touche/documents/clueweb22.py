@@ -37,10 +37,7 @@ def _parse_page(id: str, record: dict[str, Any], path: Path, line: int) -> Page:
 
 
 def is_clueweb22_json(path: Path) -> bool:
-    """Returns whether a file's first line is a ClueWeb22 page; False if the file can't be read.
-
-    A file named like args.me's corpus is not even opened.
-    """
+    """Returns whether the first line is a ClueWeb22 page. Files named like args.me's are not opened."""
     if path.name.startswith(_ARGS_ME):
         return False
     with suppress(InputError), open_binary(path) as file:

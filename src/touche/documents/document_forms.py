@@ -30,11 +30,7 @@ _Kind = TypeVar("_Kind", Argument, Page)
 
 
 def documents_in(source: AnyDocuments, name: str = "documents") -> Documents:
-    """Returns documents in any form as ``Documents``. Other forms are loaded into memory.
-
-    Raises:
-        ToucheError: if there are no documents, an id or a text is missing, or an id occurs twice.
-    """
+    """Returns documents in any form as ``Documents``. Other forms are loaded into memory."""
     if isinstance(source, Documents):
         return source
     documents = list(_convert_records(source, name))

@@ -120,10 +120,7 @@ class Files(Documents):
         yield from parsed(documents, self.parser)
 
     def pieces(self) -> Iterator[Piece] | None:
-        """Returns all files' pieces in order; None if the format can't be split.
-
-        Errors across pieces, such as a repeated id, are not detected.
-        """
+        """Returns all pieces in order; None if the format can't be split. Repeated ids go undetected."""
         splitter = self.format.splitter
         if splitter is None:
             return None

@@ -27,12 +27,7 @@ class Folder:
     def __init__(
         self, path: Path, names_below: re.Pattern[str], without: Iterable[str], corpus: str | None = None
     ) -> None:
-        """Lists the folder.
-
-        Args:
-            names_below: pattern for file names in subfolders.
-            without: subfolders not to search.
-        """
+        """Lists the folder. In subfolders, except ``without``, file names must match ``names_below``."""
         self.path = path
         try:
             # ``exists`` is False for a broken link.

@@ -27,11 +27,7 @@ _MOST_BYTES = 1 << 24  # per file; most texts of pages take about 10,000
 
 @dataclass(frozen=True)
 class Images(Documents):
-    """Images in folders, ordered by id.
-
-    Attributes:
-        folder: the folder with groups of images, such as I05.
-    """
+    """Images in folders, ordered by id. The folder contains groups of images, such as I05."""
 
     folder: Path
 

@@ -99,8 +99,7 @@ def _parse_lines(
 def read_rerank_jsonl(path: Path) -> Iterator[tuple[Topic, Document]]:
     """Reads TIRA's rerank.jsonl. Each line is a topic's candidate: ``{"qid", "query", "docno", "text"}``.
 
-    Raises:
-        InputError: if a line is broken or repeats a topic's document, or if a query or text changes.
+    A topic's query, and a document's text, must be the same on all lines.
     """
     ids_by_topic: dict[str, set[str]] = {}
     # Keys are ("topic" or "document", id). Hashes, because the texts would need more memory.

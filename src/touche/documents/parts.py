@@ -60,13 +60,10 @@ class Readings:
         self._has_begun = False
 
     def parts(self, reading: bytes | None, read: Callable[[], Parts[_T]]) -> Parts[_T]:
-        """Returns a reading's parts, from memory or from the collection.
+        """Returns a reading's parts, from memory or from the collection, or raises PostponedError.
 
         Args:
             reading: identifies the reading; equal readings are equal bytes. None if it can't be shared.
-
-        Raises:
-            PostponedError: if the ranking must wait for another pass.
         """
         is_first_request = not self._has_begun
         self._has_begun = True

@@ -69,11 +69,7 @@ class PieceInFile:
     inode: int
 
     def piece(self) -> Piece:
-        """Reads the piece.
-
-        Raises:
-            OSError: if the file has changed or can't be read.
-        """
+        """Reads the piece. Raises OSError if the file has changed or can't be read."""
         with self.path.open("rb", buffering=0) as file:
             status = os.fstat(file.fileno())
             raw = os.pread(file.fileno(), self.size, self.begin)

@@ -55,22 +55,14 @@ def expanded(path: str | PathLike[str]) -> str:
 
 
 def name_or_path(parameter: str, value: object) -> str:
-    """Returns a baseline's or dataset's name or path as a string.
-
-    Raises:
-        ParameterError: if it is neither; the message starts with ``parameter``.
-    """
+    """Returns a baseline's or dataset's name or path as a string. Errors start with ``parameter``."""
     if not isinstance(value, str | PathLike):
         raise ParameterError(f"{parameter} = {quoted(value)}; pass a name or a path")
     return expanded(value)
 
 
 def as_path(parameter: str, value: object) -> Path:
-    """Returns a file or folder as a Path.
-
-    Raises:
-        ParameterError: if it is not a path; the message starts with ``parameter``.
-    """
+    """Returns a file or folder as a Path. Errors start with ``parameter``."""
     return Path(name_or_path(parameter, value))
 
 
@@ -93,11 +85,7 @@ def dataset_name(dataset: object) -> str:
 
 
 def check_path(path: str | PathLike[str]) -> None:
-    """Checks that a file can have this path.
-
-    Raises:
-        InputError: if it contains a NUL, or a character that file names can't encode.
-    """
+    """Raises an InputError if the path contains a NUL, or a character that file names can't encode."""
     try:
         is_possible = b"\0" not in os.fsencode(path)
     except UnicodeEncodeError:
@@ -118,9 +106,6 @@ def check_new_id(value: str, noun: str, seen: set[str], path: Path | str, line: 
     Args:
         noun: what it identifies, such as ``topic``.
         path, line: file and line, for errors.
-
-    Raises:
-        InputError: if it doesn't fit, or is not new.
     """
     if not is_word(value):
         problem = f"{noun} {quoted(value)} is empty, too long, or has white space or control characters"

@@ -67,11 +67,7 @@ def is_file(name: str | Path) -> bool:
 
 
 def resolved(path: str | PathLike[str]) -> str:
-    """Resolves symbolic links. If the working directory is gone, relative paths stay unchanged.
-
-    Raises:
-        InputError: if no file can have this path.
-    """
+    """Resolves symbolic links. If the working directory is gone, relative paths stay unchanged."""
     check_path(path)
     try:
         return realpath(path)  # Path.resolve raises for circular links
@@ -232,11 +228,7 @@ def content_of_pipe(path: Path) -> bytes | None:
 
 @contextmanager
 def opened(path: Path) -> Iterator[io.BufferedReader]:
-    """Opens a file as bytes, with a progress bar if it is large.
-
-    Raises:
-        OSError: if it can't be opened.
-    """
+    """Opens a file as bytes, with a progress bar if it is large. Raises OSError."""
     if isinstance(path, FileInMemory):
         yield io.BufferedReader(path.open())
         return

@@ -53,12 +53,8 @@ class Pool(ProcessPoolExecutor):
     def check(self, purpose: str, *functions: Callable[..., Any]) -> None:
         """Checks that a process starts. If one ends later, its work is to blame.
 
-        Args:
-            purpose: what the processes do, such as ``parse web pages``.
-            functions: what they will call.
-
-        Raises:
-            CannotStartError: if a function is defined in the user's script, or the process doesn't start.
+        ``functions`` are what the processes will call; they can't be in the user's script. ``purpose`` is for
+        errors, such as ``parse web pages``.
         """
         try:
             can_import = b"__main__" not in dumps(functions)  # the script's module

@@ -34,11 +34,7 @@ Table = TypeVar("Table", bound=Strict)
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Reads a TOML file. Strings must be printable, and numbers finite.
-
-    Raises:
-        InputError: if the file can't be read, is not UTF-8 or TOML, or contains other strings or numbers.
-    """
+    """Reads a TOML file. Strings must be printable, and numbers finite."""
     with open_binary(path) as file:
         content = file.read(_MOST_BYTES + 1)
     lines = content.splitlines(keepends=True)
@@ -110,8 +106,7 @@ def read_record(path: Path, kind: type[Table]) -> Table:
 def _located(tables: Any, steps: list[str], kind: Any, message: str) -> tuple[list[str | int], Any]:
     """Returns the path (keys and indices) of a wrong value, and the value.
 
-    Args:
-        steps: the path in msgspec's message, where ``...`` stands for a key that the record doesn't name.
+    ``steps`` is the path in msgspec's message, with ``...`` for keys that the record doesn't name.
     """
     keys = list[str | int]()
     tables = deepcopy(tables)  # because entries are removed from it

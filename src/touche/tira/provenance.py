@@ -68,7 +68,6 @@ def data_of_files(paths: Sequence[Path], statistics: Path | None = None, dataset
 
     Args:
         paths: the topics first, then the documents; none if no file was read, e.g. with ir_datasets.
-        statistics: the file with the whole collection's statistics, or None.
         dataset: the dataset's id; empty for a folder.
     """
     folder_of_topics = paths[0].parent if paths else None  # may contain TIRA's metadata.json
@@ -215,8 +214,8 @@ def collection_of_run(metadata: Path) -> tuple[str, list[str]]:
 def task_of_run(run: Path) -> str:
     """Returns the dataset or task in ir-metadata.yml next to a run; empty if unknown.
 
-    If the run used a folder, its metadata names only files. Then it is the only task whose card lists one of
-    them as its topics, if there is exactly one.
+    If a run used a folder, its metadata names only files. Then it is the only task whose card lists one of
+    them as its topics.
     """
     name, files = collection_of_run(run.parent / METADATA_FILE)
     if tasks.is_dataset(name):

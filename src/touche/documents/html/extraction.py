@@ -34,11 +34,7 @@ _BINARY = ("image/", "audio/", "video/", "font/", "application/pdf", "applicatio
 
 
 def parse(raw: RawPage) -> Page:
-    """Parses a page as ChatNoir's present indexer does.
-
-    Raises:
-        PageError: if the page is not text, or is too large, too deeply nested or empty.
-    """
+    """Parses a page as ChatNoir's present indexer does. Errors as in ``parse_as_in_2020``."""
     tree, page = _tree_and_shared_fields(raw)
     headings = [text for text in _heading_texts(_outermost(_heading_nodes(tree))) if text]
     return replace(

@@ -59,9 +59,6 @@ def parsed(
         parser: a parser that other processes can import; ``touche.documents.html.extraction.parse`` by
             default.
         processes: one per processor by default.
-
-    Raises:
-        ToucheError: if the processes can't import the parser, or a page crashes its process.
     """
     reasons = Counter[str]()
     pages = 0

@@ -18,11 +18,7 @@ _SECONDS_IN_LIBRARY = 60.0
 
 
 def parsed_in_processes(documents: Iterator[Any], parser: Parser, processes: int) -> Iterator[Any]:
-    """Yields documents in order, with raw pages parsed.
-
-    Raises:
-        InputError: if a page crashes its process; the message names the file.
-    """
+    """Yields documents in order, with raw pages parsed. If a page crashes its process, that is an error."""
     with Pool(processes, _begin_process) as pool:
         pool.check("parse web pages", parser)
 
