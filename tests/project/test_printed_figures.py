@@ -9,8 +9,8 @@ import pytest
 
 from conftest import ROOT
 from pages import PAGES
-from touche import baselines
-from touche.baselines.expected import PUBLISHED, ExpectedScore, read_expected
+from touche import baselines, tasks
+from touche.tasks import public_runs
 
 TABLES = runpy.run_path(str(ROOT / "docs" / "site" / "tables.py"))
 FIGURES = tomllib.loads((ROOT / "docs" / "site" / "figures.toml").read_text(encoding="utf-8"))["figure"]
@@ -49,9 +49,12 @@ def test_readme_and_the_page_on_baselines_print_one_value_on_a_sample_with_its_e
         assert any(f"| {evaluator} | {judged} |" in line for line in lines), name
 
 
-def test_readme_counts_the_published_scores_of_official_runs() -> None:
-    entries = [entry for name in baselines.names() for entry in read_expected(name)]
-    runs = [entry for entry in entries if isinstance(entry, ExpectedScore) and entry.run]
-    count = sum(entry.kind == PUBLISHED for entry in runs)
+def test_readme_counts_the_published_values_that_were_re_evaluated() -> None:
+    checks = [check for task in tasks.all_tasks().values() for check, _ in public_runs.checks(task).values()]
+    count = checks.count("re-evaluated")
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert f"| published scores of official runs | reproduced: {count} of {count} |" in text
+    assert f"| published values re-evaluated from public runs | equal: {count} of {count} |" in text
+    page = (ROOT / "docs" / "how-to" / "official-data.md").read_text(encoding="utf-8")
+    public = len(checks) - checks.count("run not public")
+    figures = f"Of {len(checks)} published values over all topics, {public} have a public run, and {count} of"
+    assert figures in " ".join(page.split())

@@ -11,7 +11,10 @@ from touche.errors import ToucheError
 from touche.tasks.cards import read_card
 
 FOLDER = ROOT / "src" / "touche" / "tasks"
-NAMES = [str(card.relative_to(FOLDER)) for card in sorted(FOLDER.rglob("*.toml"))]
+NAMES = [
+    str(card.relative_to(FOLDER))
+    for card in sorted([*FOLDER.glob("*.toml"), *FOLDER.glob("spot-check/*.toml")])
+]
 UNIT = 'unit = "sentence pair"'
 DIMENSION = 'dimension = "relevance"'
 INTERVAL = "value = 0.742, interval = [0.670, 0.807]"

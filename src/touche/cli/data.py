@@ -70,11 +70,17 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
             "--to output DIR", "Folder for the data; set TOUCHE_DATA to this folder to use it.", type=_FOLDER
         ),
         option("--no-corpora", "Fetch only topics and relevance judgments."),
+        option("--runs", "Fetch topics, judgments and the public runs behind published results."),
         option("--all every", "Fetch all published data, including corpora."),
     ],
 )
 def fetch_(
-    datasets: Sequence[str], mirror: Path | None, output: Path | None, no_corpora: bool, every: bool
+    datasets: Sequence[str],
+    mirror: Path | None,
+    output: Path | None,
+    no_corpora: bool,
+    runs: bool,
+    every: bool,
 ) -> None:
     """Fetch official data and check it against the publishers' md5.
 
@@ -88,6 +94,7 @@ def fetch_(
         output=output,
         mirror=mirror,
         no_corpora=no_corpora,
+        runs=runs,
         every=every,
         report=_print_status,
         log=tell,

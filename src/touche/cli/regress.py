@@ -1,6 +1,7 @@
 """touche regress"""
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from operator import itemgetter
@@ -29,7 +30,9 @@ from touche.cli.sheets import overlap_sheets
 from touche.containers.limits import Limits
 from touche.data.remedies import remedy_for
 from touche.errors import ToucheError
+from touche.io.grouping import group_by
 from touche.regression import outcomes as verdicts
+from touche.regression import published_cells
 from touche.regression.outcomes import COLUMNS, Regression, row_of, summary
 from touche.regression.running import regress as run_regression
 
@@ -51,6 +54,10 @@ _COLOURS = {
         type=DATASET_ID,
         multiple=True,
     ),
+    option(
+        "--official", "Re-evaluate the public runs behind published results, instead of rerunning baselines."
+    ),
+    option("--all every", "With --official, show each published value."),
     option("--update", "Write new values over pinned values that changed; published values stay."),
     option("--per-topic", "Also print the published and the measured value of each topic."),
     option("--twice", "Run each baseline twice and compare run.txt byte by byte."),
@@ -62,7 +69,14 @@ _COLOURS = {
     option("--report DIR", "Write a page to DIR with the table, the times, and a report per dataset."),
 )
 def regress(
-    names: Sequence[str], datasets: Sequence[str], per_topic: bool, twice: bool, style: str, **options: Any
+    names: Sequence[str],
+    datasets: Sequence[str],
+    official: bool,
+    every: bool,
+    per_topic: bool,
+    twice: bool,
+    style: str,
+    **options: Any,
 ) -> int:
     """Rerun baselines on all available datasets, and check that their scores are unchanged.
 
@@ -73,6 +87,13 @@ def regress(
     check_runner(options["runner"])
     if options["output"] and style != "json":
         raise click.UsageError("--output writes JSON; add --format json")
+    if every and not official:
+        raise click.UsageError("--all shows published values; add --official")
+    if official:
+        others = [*names, *(name for name in ("update", "record", "report") if options[name])]
+        if others or per_topic or twice:
+            raise click.UsageError("--official reruns nothing; use it only with --dataset, --all and files")
+        return _check_published(datasets, options["output"], options["junit"], style, every)
     if options["record"] and not options["by"]:
         raise click.UsageError("--record needs a name for its rows; add --by NAME")
     options["summary"] = os.environ.get("GITHUB_STEP_SUMMARY") or None
@@ -92,6 +113,50 @@ def regress(
     return BROKEN if regression.is_broken else 0
 
 
+def _check_published(
+    datasets: Sequence[str], output: str | None, junit: str | None, style: str, every: bool
+) -> int:
+    """Runs touche regress --official."""
+    cells = published_cells.check_published(datasets, output=output, junit=junit)
+    rows = list[tuple[str, ...]]()
+    for task, of_task in [*group_by(cells, lambda cell: cell.task).items(), ("all", cells)]:
+        counts = Counter(cell.verdict for cell in of_task)
+        rows.append((task, *map(str, [len(of_task), *(counts[verdict] for verdict in _VERDICTS)])))
+    different = [cell for cell in cells if cell.verdict == published_cells.DIFFERENT]
+    notes = []
+    if any(cell.verdict == published_cells.NOT_HERE for cell in cells):
+        notes.append("to get the runs that are not here: touche data fetch --runs")
+    sheets = [Sheet(_TASKS, rows, notes)]
+    shown = cells if every else different
+    if shown:
+        sheets.append(Sheet(_CELLS, shown, colours=_CELL_COLOURS))
+    render(cells, "table" if output else style, sheets)
+    return BROKEN if different else 0
+
+
+def _as_printed(value: float) -> str:
+    """Formats a value with three decimals, or more if it has more."""
+    return max(three_decimals(value), str(value), key=len)
+
+
+_VERDICTS = (
+    published_cells.EQUAL,
+    published_cells.DIFFERENT,
+    published_cells.NOT_HERE,
+    published_cells.NOT_PUBLIC,
+)
+_TASKS = [Column(name, format=itemgetter(index)) for index, name in enumerate(["task", "cells", *_VERDICTS])]
+_CELL_COLOURS = {published_cells.EQUAL: GOOD, published_cells.DIFFERENT: BAD}
+_CELLS = [
+    Column("task", "task"),
+    Column("team", "team"),
+    Column("tag", "tag"),
+    Column("dimension", "dimension"),
+    Column("measure", "measure"),
+    Column("published", "published", _as_printed),
+    Column("re-evaluated", "value", _as_printed, missing="it was not re-evaluated"),
+    Column("verdict", "verdict"),
+]
 _OUTCOMES = [Column(name, format=itemgetter(index)) for index, name in enumerate(COLUMNS)]
 _TOPICS = [
     Column("baseline", "baseline"),

@@ -13,6 +13,7 @@ from touche.errors import InputError, MissingDataError
 from touche.io.identifiers import as_path, quoted
 from touche.tasks import PAIR, STANCE, Corpus, Task
 from touche.tasks.cards import read_card
+from touche.tasks.public_runs import public_runs
 from touche.trec.by_stance import topic_in
 from touche.trec.framed import Table
 from touche.trec.qrels import Qrels
@@ -90,6 +91,7 @@ def check_files(card: Path, task: Task) -> CheckedCard:
     Raises:
         InputError: if a file is broken, or names a topic or a document that another file lacks.
     """
+    public_runs(task)  # raises an error for a run without its published result
     missing = list[str]()
     all_topics = _check_topics(card, task, missing)
     ids_by_corpus = _check_documents(card, task, all_topics, missing)

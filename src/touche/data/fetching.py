@@ -1,5 +1,6 @@
 """Downloads official files, resumes and checks them, and puts them in their places."""
 
+import hashlib
 import logging
 import shutil
 import tarfile
@@ -17,9 +18,9 @@ from touche import tasks
 from touche.data.judged import copy_dataset, write_judged
 from touche.data.places import data_home, is_available, whole_corpus
 from touche.data.remedies import how_to_download
-from touche.data.sources import Source, official
+from touche.data.sources import RUNS, Source, official
 from touche.errors import InputError, ToucheError
-from touche.io.opening import md5, opened
+from touche.io.opening import md5, open_binary, opened, plain_name
 from touche.io.progress import bar
 from touche.io.writing import make_folder, whole
 
@@ -109,7 +110,9 @@ def _download_into_place(source: Source, data_folder: Path, keep: bool) -> Statu
         data_folder: the folder of topics/, qrels/ and corpora/; partial files are in its downloads/.
         keep: as in ``fetch``.
     """
-    part = data_folder / "downloads" / f"{source.md5}-{PurePosixPath(source.url).name}"
+    # Files at different addresses may share a name.
+    key = source.md5 or hashlib.md5(source.url.encode()).hexdigest()
+    part = data_folder / "downloads" / f"{key}-{PurePosixPath(source.url).name}"
     make_folder(part.parent)
     _download(source, part)
     try:
@@ -158,6 +161,10 @@ def verify(source: Source, folder: Path | None = None) -> Status:
     path = source.place(folder)
     if path is None:
         return Status(source.path, MISSING)
+    if source.kind == RUNS:
+        with open_binary(path) as file:
+            remark = _run_differs(source, file.read())
+        return Status(source.path, DIFFERS, remark) if remark else Status(source.path, "verified")
     if source.member or source.dataset or not source.md5:
         return Status(source.path, "not verified", _why_not_verified(source))
     digest = md5(path)
@@ -175,7 +182,9 @@ def _find_in_mirror(source: Source, mirror: Path) -> Path | None:
     published_name = PurePosixPath(source.url).name
     name_beside_file = str(PurePosixPath(source.path).parent / published_name)
     # In the mirror itself, or in folders as in the data folder: by kind, or beside the unpacked file.
-    names = (published_name, f"{source.kind}/{published_name}", name_beside_file, source.path)
+    names = [published_name, f"{source.kind}/{published_name}", name_beside_file, source.path]
+    if source.kind == RUNS:  # the publishers name the files of several teams alike
+        names = [source.path, f"{source.path}.gz", *(names if source.member else ())]
     paths = [mirror / name for name in names]
     copies = (path for path in paths if path.is_file() or (source.dataset and path.is_dir()))
     return next(copies, None)
@@ -226,7 +235,7 @@ def _put_in_place(source: Source, file: Path, data_folder: Path) -> Status:
         copy_dataset(source.dataset, file, data_folder, target)
         return Status(source.path, "copied", f"not verified: {_why_not_verified(source)}")
     # The name shows whether someone has already unpacked a file that is published in an archive.
-    is_unpacked = bool(source.member) and file.name == target.name
+    is_unpacked = bool(source.member) and plain_name(file.name) == target.name
     is_archive = bool(source.member) and not is_unpacked
     is_verifiable = bool(source.md5) and not is_unpacked  # the md5 is that of the archive
     if is_verifiable:
@@ -238,9 +247,16 @@ def _put_in_place(source: Source, file: Path, data_folder: Path) -> Status:
     if source.dataset:
         return _make_dataset(source, file, data_folder)
     make_folder(target.parent)
-    opened_content = _open_member(source.member, file) if is_archive else opened(file)
+    open_file = open_binary if source.kind == RUNS else opened  # a mirror may have compressed runs
+    opened_content = _open_member(source.member, file) if is_archive else open_file(file)
     with opened_content as content, whole(target) as out:
         shutil.copyfileobj(content, out, _CHUNK_BYTES)
+        out.flush()
+        remark = _run_differs(source, Path(out.name).read_bytes()) if source.kind == RUNS else ""
+        if remark:
+            raise RefusedError(file, remark, f"{source.path} was not accepted; see {source.page}")
+    if source.kind == RUNS:
+        return Status(source.path, "fetched")
     if not is_verifiable:
         return Status(source.path, "copied", f"not verified: {_why_not_verified(source)}")
     remark_end = " of the archive" if is_archive else ""
@@ -285,6 +301,15 @@ def _open_member(name: str, archive: Path) -> Iterator[IO[bytes]]:
     # Also errors of the caller's block, which reads the file. An encrypted file raises RuntimeError.
     except (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError, RuntimeError, zlib.error) as error:
         raise RefusedError(archive, f"broken archive ({error})", "download it again") from error
+
+
+def _run_differs(source: Source, content: bytes) -> str:
+    """Returns how the content of a public run differs from the one in the index; empty if it doesn't."""
+    digest, expected, name = hashlib.md5(content).hexdigest(), source.unpacked_md5, "md5"
+    if not expected:  # git hashes the size too
+        blob = b"blob %d\0" % len(content) + content
+        digest, expected, name = hashlib.sha1(blob).hexdigest(), source.git_blob, "git blob id"
+    return "" if digest == expected else f"its {name} is {digest} instead of {expected}"
 
 
 def _why_not_verified(source: Source) -> str:

@@ -15,7 +15,7 @@ from touche.data.fetching import DIFFERS, MISSING, NOT_IN_MIRROR, NOT_PUBLISHED,
 from touche.data.judged import compare_texts
 from touche.data.places import data_home
 from touche.data.remedies import ELSEWHERE, remedy
-from touche.data.sources import Source, is_to_download, size_of_download
+from touche.data.sources import Source, is_to_download, run_sources, size_of_download
 from touche.data.sources import official as sources_of
 from touche.errors import InputError, ToucheError, counted, warn
 from touche.io.identifiers import optional_path
@@ -121,6 +121,7 @@ def fetch(
     output: str | PathLike[str] | None = None,
     mirror: str | PathLike[str] | None = None,
     no_corpora: bool = False,
+    runs: bool = False,
     every: bool = False,
     report: Callable[[Status], None] = lambda status: None,
     log: Callable[[str], None] = _log.info,
@@ -135,6 +136,7 @@ def fetch(
             user's cache folder.
         mirror: a folder to copy the data from, which has the same folders, or the archives as published.
         no_corpora: whether to fetch only topics and relevance judgments.
+        runs: whether to fetch the public runs behind published results, with topics and judgments.
         every: whether to fetch all published data, including corpora, if no dataset is named.
         report: receives the status of each file when it is complete.
         log: receives lines about the size and the licences of what is fetched.
@@ -160,8 +162,11 @@ def fetch(
     if mirror_folder and not os.path.isdir(mirror_folder):  # noqa: PTH112 (Path.is_dir raises if it is too long)
         raise InputError(mirror_folder, "no such folder", "pass the folder to copy the data from")
     sources = sources_of(ids)
+    no_corpora = no_corpora or runs
     if no_corpora:
         sources = [source for source in sources if source.kind != "corpora"]
+    if runs:
+        sources += run_sources(ids)
     missing = [source for source in sources if is_to_download(source, folder)]
     size = size_of_download(missing)
     # A download of all data is large, so it needs an explicit request.

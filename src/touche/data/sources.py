@@ -10,7 +10,11 @@ from touche.data import places
 from touche.data.places import whole_corpus
 from touche.data.remedies import dataset_has_file, format_bytes, records
 from touche.documents.ir_datasets import library
+from touche.errors import counted
 from touche.io.opening import plain_name
+from touche.tasks.public_runs import public_runs
+
+RUNS = "runs"
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,7 @@ class Source:
         md5: the publisher's checksum of the file, or of its archive.
         size: bytes to download.
         member: the name of the file in its archive; empty if the file itself is published.
+        unpacked_md5, git_blob: checksums of a public run, even one in an archive; else empty.
         agreement: whether the publisher requires an agreement.
         by_hand: the address of a file whose md5 is unknown, so that you have to download it yourself.
         dataset: the id of a dataset of some topics, whose folder is made from the download; else empty.
@@ -39,13 +44,15 @@ class Source:
     md5: str = ""
     size: int = 0
     member: str = ""
+    unpacked_md5: str = ""
+    git_blob: str = ""
     agreement: bool = False
     by_hand: str = ""
     dataset: str = ""
 
     @property
     def kind(self) -> str:
-        """``topics``, ``qrels`` or ``corpora``."""
+        """``topics``, ``qrels``, ``corpora`` or ``runs``."""
         return self.path.partition("/")[0]
 
     @property
@@ -56,6 +63,8 @@ class Source:
     def place(self, folder: Path | None = None) -> Path | None:
         """Returns the path of the file in a folder, or in the searched folders; None if it is missing."""
         path = folder / self.path if folder is not None else places.find(self.kind, self.name)
+        if path is None and self.kind == RUNS:
+            path = places.find(RUNS, f"{self.name}.gz")
         if path is None:
             return None
         is_usable = is_complete(self, path) if path.is_dir() else path.exists()
@@ -91,6 +100,28 @@ def official(chosen: Sequence[str] = ()) -> list[Source]:
     ]
 
 
+def run_sources(chosen: Sequence[str] = ()) -> list[Source]:
+    """Returns the public runs of tasks, in their order; of all tasks if ``chosen`` is empty."""
+    sources = list[Source]()
+    for task_id in chosen or tasks.ids():
+        index = public_runs(tasks.task(task_id))
+        for run in index.runs:
+            url, member = index.address(run)
+            source = Source(
+                path=f"{RUNS}/{task_id}/{run.file}.run",
+                title=f"Public runs of {task_id}",
+                page=index.page,
+                licence=index.licence,
+                url=url,
+                size=run.bytes,
+                member=member,
+                unpacked_md5=run.md5,
+                git_blob=run.git_blob,
+            )
+            sources.append(source)
+    return sources
+
+
 def is_to_download(source: Source, folder: Path | None = None) -> bool:
     """Returns whether a file is missing, can be downloaded, and cannot be made from a local corpus."""
     can_be_made = bool(source.dataset) and whole_corpus(source.dataset) is not None
@@ -99,8 +130,11 @@ def is_to_download(source: Source, folder: Path | None = None) -> bool:
 
 def size_of_download(sources: Iterable[Source]) -> str:
     """Returns how much there is to download, such as ``286 MB``; several files may be in one archive."""
-    size_by_url = {source.url: source.size for source in sources}
-    return format_bytes(sum(size_by_url.values()))
+    # The size of a run in an archive is its own.
+    size_by_file = {source.path if source.kind == RUNS else source.url: source.size for source in sources}
+    unknown = [*size_by_file.values()].count(0)
+    size = format_bytes(sum(size_by_file.values()))
+    return f"{size} and {counted(unknown, 'file')} of unknown size" if unknown else size
 
 
 def _list_sources(record: dict[str, Any], downloads: dict[str, Any]) -> Iterator[Source]:

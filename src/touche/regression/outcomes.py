@@ -201,22 +201,36 @@ def markdown(outcomes: Sequence[Outcome]) -> str:
 
 def junit(outcomes: Sequence[Outcome]) -> str:
     """Returns the outcomes as JUnit XML."""
-    suite = Element(
-        "testsuite",
-        name="touche regress",
-        tests=str(len(outcomes)),
-        failures=str(sum(outcome.is_broken for outcome in outcomes)),
-        skipped=str(sum(outcome.verdict in UNCHECKED for outcome in outcomes)),
-    )
+    cases = list[tuple[str, str, str, str]]()
     for outcome in outcomes:
-        cells = dict(zip(COLUMNS, map(one_line, row_of(outcome)), strict=True))
+        cells = dict(zip(COLUMNS, row_of(outcome), strict=True))
         # A ranking has no evaluator, and a baseline whose entries are unreadable has no dataset.
         name = " ".join(filter(None, (outcome.expected.dataset, *outcome.expected.value_name_and_evaluator)))
-        command = one_line(outcome.expected.command)
-        case = SubElement(suite, "testcase", classname=command, name=one_line(name))
-        if outcome.verdict in UNCHECKED:
-            SubElement(case, "skipped", message=outcome.verdict)
-        elif outcome.is_broken:
-            template = "{verdict} (expected {expected}, got {got}, difference {difference})"
-            SubElement(case, "failure", message=template.format(**cells))
+        skipped = outcome.verdict if outcome.verdict in UNCHECKED else ""
+        template = "{verdict} (expected {expected}, got {got}, difference {difference})"
+        failure = template.format(**cells) if outcome.is_broken else ""
+        cases.append((outcome.expected.command, name, skipped, failure))
+    return junit_xml("touche regress", cases)
+
+
+def junit_xml(name: str, cases: Sequence[tuple[str, str, str, str]]) -> str:
+    """Returns test cases as JUnit XML.
+
+    Args:
+        name: the name of the suite.
+        cases: class and name of each case, why it was skipped, and why it failed; empty if neither.
+    """
+    suite = Element(
+        "testsuite",
+        name=name,
+        tests=str(len(cases)),
+        failures=str(sum(bool(failure) for *_, failure in cases)),
+        skipped=str(sum(bool(skipped) for _, _, skipped, _ in cases)),
+    )
+    for class_name, case_name, skipped, failure in cases:
+        case = SubElement(suite, "testcase", classname=one_line(class_name), name=one_line(case_name))
+        if skipped:
+            SubElement(case, "skipped", message=skipped)
+        elif failure:
+            SubElement(case, "failure", message=one_line(failure))
     return tostring(suite, encoding="unicode", xml_declaration=True)

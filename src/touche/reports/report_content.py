@@ -36,6 +36,7 @@ from touche.reports.report_records import (
 )
 from touche.reports.texts import read_texts
 from touche.tasks import STANCE, Corpus, Measure, Published, Task
+from touche.tasks.public_runs import checks
 from touche.tasks.task_records import rounded
 
 _DEPTHS = (1, 3, 5, 10, 20)  # cutoffs of nDCG that a report compares
@@ -299,6 +300,7 @@ def _published_rows(
         reruns: the scores that reruns of baselines have to reach.
     """
     short = shortlist(published)
+    check_of_row = checks(tasks.task(published[0].task)) if published else {}
     return {
         row: LeaderboardRow(
             name=name,
@@ -314,6 +316,7 @@ def _published_rows(
             whole_team=(row.team_value, row.team_results) if row.team_results else None,
             rerun=find_rerun(row, reruns),
             level=level,
+            check=check_of_row.get(row, ("", "")),
         )
         for row, name, level in zip(published, names(published), levels(published), strict=True)
     }

@@ -17,6 +17,7 @@ from touche.evaluation.leaderboard import Level
 from touche.evaluation.scores import Score
 from touche.evaluation.stances import StanceEvaluation
 from touche.tasks import Task
+from touche.tasks.public_runs import checks
 from touche.tasks.reported import Reported, reported_results
 from touche.tasks.task_records import DECIMALS, rounded
 from touche.trec.by_stance import ranking_names, topic_in
@@ -55,6 +56,7 @@ class LeaderboardRow:
         rerun: score that a rerun of a published result has to reach; None if there is no rerun.
         decimals: decimals of printed values, as in ``Task``.
         level: group of a published run, and the interval of its rank.
+        check: whether a published value was re-evaluated, and its run's address (``public_runs.checks``).
     """
 
     name: str
@@ -75,6 +77,7 @@ class LeaderboardRow:
     rerun: ExpectedScore | None = None
     decimals: tuple[int, ...] = DECIMALS
     level: Level = field(default_factory=Level)
+    check: tuple[str, str] = ("", "")
 
     @property
     def is_published(self) -> bool:
@@ -378,6 +381,13 @@ class TaskReport:
     def id(self) -> str:
         """Name for links and files."""
         return self.dataset.replace("/", "--")  # a single hyphen may be part of another id
+
+    @property
+    def checked(self) -> str:
+        """How many published values were re-evaluated, in words."""
+        verdicts = [check for check, _ in checks(self.task).values()]
+        count = verdicts.count("re-evaluated")
+        return f"{count} of {len(verdicts)} published cells re-evaluated from the submitted runs"
 
     @property
     def dimensions(self) -> list[str]:

@@ -1,0 +1,260 @@
+"""Published cells, re-evaluated from public runs; every mutation of an input must turn cells red."""
+
+import gzip
+import hashlib
+import json
+import shutil
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from conftest import Touche, use_clone
+from touche import tasks
+from touche.errors import ToucheError
+from touche.io.opening import open_binary
+from touche.regression import published_cells
+from touche.regression.published_cells import DIFFERENT, EQUAL, NOT_HERE, NOT_PUBLIC, check_published
+from touche.tasks import Published, Task, public_runs
+
+TWENTY = "touche-2020-task-2"
+IMAGES = "touche-2022-task-3"
+PASSAGES = "touche-2022-task-2"
+
+
+@pytest.fixture
+def folder(official: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A data folder to change, with the qrels and runs of three tasks."""
+    shutil.copytree(official / "qrels", tmp_path / "qrels")
+    for task in (TWENTY, IMAGES, PASSAGES):
+        shutil.copytree(official / "runs" / task, tmp_path / "runs" / task)
+    monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str, str], None]:
+    """Returns a function that replaces text in a task's index of public runs."""
+    copy = tmp_path / "public-runs"
+    shutil.copytree(public_runs._FOLDER, copy)
+    monkeypatch.setattr(public_runs, "_FOLDER", copy)
+
+    def edit(task: str, old: str, new: str) -> None:
+        path = copy / f"{task}.toml"
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new, 1))
+
+    return edit
+
+
+def verdicts(task: str) -> Counter[str]:
+    return Counter(cell.verdict for cell in check_published(task))
+
+
+def test_all_cells_of_the_runs_that_are_here_are_equal(official: Path, touche: Touche) -> None:
+    code, out, _ = touche("regress", "--official")
+    assert code == 0
+    cells = next(line.split()[1:] for line in out.splitlines() if line.startswith("all "))
+    total, equal, different, not_here, not_public = map(int, cells)
+    assert (total, different) == (622, 0) and equal >= 76
+    assert equal + not_here == 213 and not_public == 409
+
+
+def test_a_checked_run_is_not_different(official: Path) -> None:
+    """What the gallery shows as re-evaluated is re-evaluated here, where the run is available."""
+    checked = {
+        (task.id, row.dimension, row.measure, row.team, row.tag)
+        for task in tasks.all_tasks().values()
+        for run in public_runs.public_runs(task).runs
+        if run.checked
+        for row in public_runs.results_of(task, run)
+    }
+    assert len(checked) == 143
+    cells = [cell for cell in check_published() if cell.verdict == EQUAL]
+    assert {(cell.task, cell.dimension, cell.measure, cell.team, cell.tag) for cell in cells} <= checked
+
+
+def test_a_changed_grade_turns_cells_red(folder: Path) -> None:
+    path = folder / "qrels" / "touche-task2-2022-relevance.qrels"
+    lines = path.read_text().splitlines()
+    first = next(i for i, line in enumerate(lines) if line.endswith(" 2"))
+    lines[first] = lines[first][:-1] + "0"
+    path.write_text("\n".join(lines) + "\n")
+    assert verdicts(PASSAGES)[DIFFERENT] > 0
+
+
+def test_a_changed_rank_turns_cells_red(folder: Path, index: Callable[[str, str, str], None]) -> None:
+    path = folder / "runs" / TWENTY / "bilbo-baggins.run"
+    old = path.read_bytes()
+    lines = [line.split() for line in old.decode().splitlines()]
+    lines[0][2], lines[9][2] = lines[9][2], lines[0][2]
+    path.write_text("".join(f"{' '.join(line)}\n" for line in lines))
+    with pytest.raises(ToucheError, match=r"bilbo-baggins.run: its md5 is \w+ instead of \w+; delete it"):
+        check_published(TWENTY)
+    index(TWENTY, hashlib.md5(old).hexdigest(), hashlib.md5(path.read_bytes()).hexdigest())
+    assert verdicts(TWENTY) == {EQUAL: 4, DIFFERENT: 1, NOT_HERE: 6, NOT_PUBLIC: 1}
+
+
+def test_exchanged_runs_are_refused_and_turn_cells_red(
+    folder: Path, index: Callable[[str, str, str], None]
+) -> None:
+    one, other = (folder / "runs" / TWENTY / f"{name}.run" for name in ("bilbo-baggins", "inigo-montoya"))
+    contents = one.read_bytes(), other.read_bytes()
+    one.write_bytes(contents[1])
+    other.write_bytes(contents[0])
+    with pytest.raises(ToucheError, match="its md5 is"):
+        check_published(TWENTY)
+    digests = [hashlib.md5(content).hexdigest() for content in contents]
+    index(TWENTY, digests[0], "first")
+    index(TWENTY, digests[1], digests[0])
+    index(TWENTY, "first", digests[1])
+    assert verdicts(TWENTY)[DIFFERENT] == 2
+
+
+def with_rows(task: Task, change: Callable[[Published], Published]) -> Task:
+    return replace(task, published=tuple(map(change, task.published)))
+
+
+@pytest.mark.parametrize(
+    ("task_id", "change", "different"),
+    [
+        (IMAGES, lambda task: with_rows(task, lambda row: replace(row, value=row.value + 0.001)), 21),
+        (PASSAGES, lambda task: with_rows(task, lambda row: replace(row, evaluator="trec_eval")), 11),
+        (TWENTY, lambda task: with_rows(task, lambda row: replace(row, evaluator="touche")), 2),
+        (PASSAGES, lambda task: replace(task, decimals=(4, 3)), 3),
+        (TWENTY, lambda task: replace(task, decimals=(3,)), 1),
+    ],
+    ids=["a decimal of rows", "another evaluator", "touche in 2020", "rounding of 2020", "rounding of 2022"],
+)
+def test_another_published_value_evaluator_or_rounding_turns_cells_red(
+    official: Path, task_id: str, change: Callable[[Task], Task], different: int
+) -> None:
+    cells = published_cells._cells(change(tasks.task(task_id)), is_named=True)
+    assert sum(cell.verdict == DIFFERENT for cell in cells) == different
+
+
+def test_differences_are_shown_and_exit_with_1(
+    folder: Path, touche: Touche, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    qrels = folder / "qrels" / "touche2020-task2-relevance-withbaseline.qrels"
+    qrels.write_text(qrels.read_text().replace(" 2\n", " 0\n"))
+    junit = tmp_path / "junit.xml"
+    code, out, _ = touche("regress", "--official", "--dataset", TWENTY, "--junit", junit)
+    assert code == 1
+    assert [line.split()[-1] for line in out.splitlines() if line.startswith(TWENTY)][1:] == ["different"] * 5
+    suite = ElementTree.parse(junit).getroot()
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("12", "5", "7")
+    code, out, _ = touche("regress", "--official", "--dataset", TWENTY, "--format", "json")
+    assert Counter(cell["verdict"] for cell in json.loads(out))["different"] == 5
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        (
+            'team = "Zorro"',
+            'team = "Katana"',
+            "zorro has no published result, or two of a kind, of Katana",
+        ),
+        ('"UvATask2SVM"', '"www.ChatNoir.eu"', "zorro has no published result"),
+        ('"myBertSimilarity"', '"ULMFIT_LSTM"', "two runs for Katana, ULMFIT_LSTM; keep the run of"),
+    ],
+)
+def test_an_index_without_the_row_or_with_two_runs_for_it_is_refused(
+    folder: Path,
+    touche: Touche,
+    index: Callable[[str, str, str], None],
+    old: str,
+    new: str,
+    problem: str,
+) -> None:
+    index(TWENTY, old, new)
+    for command in (["regress", "--official"], ["tasks", "check"], ["data", "fetch", TWENTY, "--runs"]):
+        card = [str(Path(tasks.__file__).parent / f"{TWENTY}.toml")] if "check" in command else []
+        code, out, err = touche(*command, *card)
+        assert problem in out + err and code == 2
+
+
+def test_named_tasks_without_qrels_or_runs_are_errors(folder: Path, touche: Touche) -> None:
+    (folder / "qrels" / "touche2020-task2-relevance-withbaseline.qrels").unlink()
+    code, _, err = touche("regress", "--official", "--dataset", TWENTY)
+    assert code == 2 and "qrels/touche2020-task2-relevance-withbaseline.qrels is missing" in err
+    code, _, err = touche("regress", "--official", "--dataset", "touche-2022-task-1")
+    assert (code, err) == (2, "touche: touche-2022-task-1 has no public run; choose another task\n")
+    code, _, err = touche("regress", "--official", "--dataset", "touche-2023-task-3")
+    assert code == 2 and "get them with: touche data fetch touche-2023-task-3 --runs" in err
+    code, _, err = touche("regress", "bm25", "--official")
+    assert code == 2 and "--official reruns nothing" in err
+
+
+@pytest.fixture
+def publisher(official: Path, tmp_path: Path) -> Iterator[str]:
+    """The address of a server on loopback that publishes the runs of images, unpacked."""
+    (tmp_path / "published").mkdir()
+    for path in (official / "runs" / IMAGES).iterdir():
+        with open_binary(path) as run:
+            name = path.name.removesuffix(".gz").removesuffix(".run")
+            (tmp_path / "published" / f"run-{name}.txt").write_bytes(run.read())
+
+    class Handler(SimpleHTTPRequestHandler):
+        def __init__(self, *arguments: object) -> None:
+            super().__init__(*arguments, directory=str(tmp_path / "published"))  # type: ignore[arg-type]
+
+        def log_message(self, format: str, *arguments: object) -> None:
+            """Is silent."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+def test_runs_are_fetched_and_checked_from_an_empty_folder(
+    official: Path,
+    publisher: str,
+    index: Callable[[str, str, str], None],
+    touche: Touche,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    index(IMAGES, public_runs.public_runs(tasks.task(IMAGES)).url, f"{publisher}/")
+    home = tmp_path / "clone"
+    for name in ("baselines", "topics", "qrels"):
+        (home / name).mkdir(parents=True)
+    shutil.copy(official / "topics" / f"{IMAGES}.xml", home / "topics")
+    shutil.copy(official / "qrels" / "touche-task3-001-050-relevance.qrels", home / "qrels")
+    monkeypatch.delenv("TOUCHE_DATA")
+    use_clone(home, monkeypatch)
+    # Seven of thirteen runs are on this server.
+    code, out, err = touche("data", "fetch", IMAGES, "--runs")
+    assert (code, out.count(": fetched"), err.count("404")) == (2, 7, 6)
+    assert "15 files, 13 of them to fetch (927 kB)" in err and "licence: none stated" in err
+    assert verdicts(IMAGES) == {EQUAL: 21, NOT_HERE: 18}
+    # Called again, it fetches only what is missing; a wrong file is refused, and nothing of it stays.
+    wrong = tmp_path / "published" / "run-jester-without-emotion-detection.txt"
+    wrong.write_bytes((tmp_path / "published" / "run-minsc-baseline.txt").read_bytes())
+    code, out, err = touche("data", "fetch", IMAGES, "--runs")
+    assert (code, out.count("available"), err.count("404")) == (2, 9, 5)
+    assert "its md5 is" in err and "jester-without-emotion-detection.run was not accepted" in err
+    assert len([*(home / "runs" / IMAGES).iterdir()]) == 7 and not [*(home / "downloads").iterdir()]
+
+
+def test_a_run_without_an_md5_is_checked_by_its_git_blob_id(
+    official: Path, index: Callable[[str, str, str], None], tmp_path: Path, touche: Touche
+) -> None:
+    run = gzip.compress((official / "runs" / IMAGES / "minsc-baseline.run").read_bytes())
+    (tmp_path / "mirror" / "runs" / IMAGES).mkdir(parents=True)
+    (tmp_path / "mirror" / "runs" / IMAGES / "minsc-baseline.run.gz").write_bytes(run)
+    index(IMAGES, "1e831a4a8b495a5baf2c31ab0aca89b6", "")
+    arguments = ("data", "fetch", IMAGES, "--runs", "--from", tmp_path / "mirror", "--to", tmp_path / "to")
+    assert "minsc-baseline.run: fetched" in touche(*arguments)[1]
+    shutil.rmtree(tmp_path / "to")
+    index(IMAGES, 'git_blob = "091b10', 'git_blob = "191b10')
+    assert "its git blob id is 091b10" in touche(*arguments)[2]
