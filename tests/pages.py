@@ -71,7 +71,7 @@ ELSEWHERE = {  # by a part of the command; the first match counts
     "/ceph/": SLURM,
     r"\./pipeline|out/pipeline": PYTERRIER,
     " official/dense": DENSE,
-    r"\$TOUCHE_DATA| official/|^touche evaluate my-run|^touche run .*-i touche-202[0-3]": OFFICIAL,
+    r"\$TOUCHE_DATA| official/|--official|^touche evaluate my-run|^touche run .*-i touche-202[0-3]": OFFICIAL,
 }
 
 
