@@ -8,7 +8,7 @@ import touche as package
 from conftest import Touche, Write
 from spotcheck import BEST, SPOT, made_up, run_of, run_text
 from touche.errors import ToucheError
-from touche.evaluation.comparison import Comparison, comparisons, conclusions, topic_differences
+from touche.evaluation.comparison import Comparison, comparisons, conclusions
 from touche.evaluation.scoring import score_task
 from touche.trec.runs import read_run
 
@@ -51,7 +51,7 @@ def test_with_the_organizers_evaluator_only_shared_topics_count(runs: list[Path]
 
 
 def test_the_largest_differences_come_first_with_their_titles(runs: list[Path]) -> None:
-    differences = topic_differences(score_task(runs[1:], SPOT), "trec_eval")
+    differences = package.compare(runs[1:], SPOT.id).per_topic
     expected = [("11", 1), ("13", -1), ("14", -1), ("12", 0)]
     assert [(difference.topic, round(difference.difference)) for difference in differences] == expected
     assert all(difference.title.endswith("?") for difference in differences)

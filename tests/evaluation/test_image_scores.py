@@ -83,7 +83,7 @@ def test_the_measures_by_hand(task: Task, write: Write) -> None:
     assert values(RUN, write, task) == pytest.approx([3 / 20, 2 / 20, 1 / 20])
     (relevance, *_, stance) = score_task([write("run.txt", RUN)], task)
     assert relevance.evaluations["touche"].judged == 1
-    by_ranking = {score.topic: score.value for score in stance.topic_scores({})}
+    by_ranking = {score.topic: score.value for score in stance.topic_scores()}
     assert by_ranking == pytest.approx({"1 PRO": 0.1, "1 CON": 0.0})
     assert stance.values("touche") == {"1": 0.05}
 

@@ -28,7 +28,7 @@ def test_the_figures_of_every_dimension_by_hand(write: Write, monkeypatch: pytes
         assert (score.low, score.high) == pytest.approx(bootstrap_interval(values))
         assert (score.judged, score.topics, score.dimension) == (3.5 / 4, 4, run.dimension)
         assert (score.tag, score.qrels) == ("t", f"made-up-{run.dimension}.qrels")
-        rows = run.topic_scores({})
+        rows = run.topic_scores()
         assert [row.value for row in rows] == pytest.approx(values)
         assert [row.judged for row in rows] == [1, 1, 1, 0.5]
 
@@ -76,7 +76,7 @@ def test_judgments_of_ones_own_for_a_task_stand_beside_no_published_value(
 def test_topics_are_in_the_order_of_their_numbers(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     task = made_up(write, monkeypatch, topics=("10", "9", "2"), relevance="a")
     (run,) = score_task([write("run.txt", run_of("2 a b"))], task, ["trec_eval"])
-    topics = [(row.topic, row.judged) for row in run.topic_scores({})]
+    topics = [(row.topic, row.judged) for row in run.topic_scores()]
     assert topics == [("2", 1), ("9", None), ("10", None)]
 
 

@@ -33,7 +33,7 @@ from touche.io.grouping import group_by
 from touche.io.identifiers import expanded
 from touche.io.opening import resolved
 from touche.io.progress import watched
-from touche.tasks import STANCE
+from touche.tasks import STANCE, Task
 from touche.tasks.per_topic import tasks_with_topics, topic_values
 from touche.tasks.task_records import rounded
 from touche.trec.framed import Table
@@ -48,6 +48,7 @@ _ONLY_T_TEST = "published runs are compared only by the t-test; omit the other o
 _PUBLISHED_BY = "touche"  # the evaluator of the published values of topics
 
 PairedScores = Mapping[str, tuple[float, float]]  # of both runs, by common topic
+TopicValues = Mapping[str, float]  # of a run
 
 
 @dataclass(frozen=True)
@@ -132,13 +133,15 @@ class Comparisons(Table[Comparison]):
     """Comparisons of runs; a table with attributes as in ``Table``, and these:
 
     Attributes:
-        scored: by each measure, the evaluated runs, the evaluator and the reference; empty if the runs are
-            compared with published runs. They keep all runs and qrels in memory.
+        pairs: each pair of rankings with the values of both runs; empty if the runs are compared with
+            published runs.
         total: number of comparisons, of which a slice has only some.
+        scored_task: the task, which has the titles of the topics.
     """
 
-    scored: "Sequence[tuple[Sequence[Evaluated], str, Evaluated | None]]" = field(default=(), compare=False)
+    pairs: Sequence[tuple[PairOfRuns, TopicValues, TopicValues]] = field(default=(), compare=False)
     total: int = field(default=0, compare=False)
+    scored_task: Task | None = field(default=None, compare=False)
 
     @property
     def per_topic(self) -> Table[TopicDifference]:
@@ -149,16 +152,17 @@ class Comparisons(Table[Comparison]):
         Raises:
             ToucheError: if the runs are compared with published runs.
         """
-        if not self.scored:
+        if self.scored_task is None:
             raise ToucheError(_ONLY_T_TEST)
+        titles = topic_titles(self.scored_task)
+        is_slice = len(self.records) < self.total
+        compared = {*map(_pair_of, self.records)}
         differences = [
             difference
-            for evaluated, evaluator, reference in self.scored
-            for difference in topic_differences(evaluated, evaluator, reference)
+            for pair, values_a, values_b in self.pairs
+            if not is_slice or _pair_of(pair) in compared
+            for difference in topic_differences(pair, values_a, values_b, titles)
         ]
-        if len(self.records) < self.total:
-            pairs = {*map(_pair_of, self.records)}
-            differences = [difference for difference in differences if _pair_of(difference) in pairs]
         return Table(TopicDifference, tuple(differences), self.warnings)
 
 
@@ -222,7 +226,7 @@ def compare(
     # the error at the end names the tasks with published values.
     by_measure = score(sources, task, "both" if published else evaluator, "exact", measure, qrels)
     compared = list[Comparison]()
-    scored = list[tuple[Sequence[Evaluated], str, Evaluated | None]]()
+    pairs = list[tuple[PairOfRuns, TopicValues, TopicValues]]()
     reasons = list[str]()  # why pairs are missing
     for evaluated in by_measure:
         # The organizers' script alone evaluates stances, so rankings show what can be chosen.
@@ -236,7 +240,7 @@ def compare(
             records, why_missing = comparisons(
                 evaluated, scorer, reference_run, randomisation=randomisation, bounds=bounds
             )
-            scored.append((evaluated, scorer, reference_run))
+            pairs += pairs_with_values(evaluated, scorer, reference_run)
         compared += records
         reasons += why_missing
     table = Comparisons(
@@ -244,8 +248,9 @@ def compare(
         records=tuple(compared),
         warnings=(*reasons, *all_warnings(by_measure)),
         notes=tuple(conclusions(compared)),
-        scored=scored,
+        pairs=pairs,
         total=len(compared),
+        scored_task=None if published else by_measure[0][0].task,
     )
     if not compared and (published or not table.per_topic):
         raise nothing_to_compare(reasons, task, published)
@@ -345,7 +350,7 @@ def comparisons(
     compared = list[Comparison]()
     why_missing = list[str]()
     for a, b in watched(ranked_pairs, "testing", "comparisons", len(ranked_pairs)):
-        scores = _common_scores(a, b, evaluator)
+        scores = _common_scores(a.values(evaluator), b.values(evaluator))
         if len(scores) >= _FEWEST:
             comparison = _comparison(_pair(a, b, evaluator), scores, randomisation, intervals)
             compared.append(_with_bounds(comparison, a, b) if bounds else comparison)
@@ -397,34 +402,38 @@ def published_comparisons(runs: Sequence[Evaluated]) -> tuple[list[Comparison], 
     return _corrected(compared), [*why_missing]
 
 
-def topic_differences(
+def pairs_with_values(
     runs: Sequence[Evaluated], evaluator: str, reference: Evaluated | None = None
+) -> list[tuple[PairOfRuns, TopicValues, TopicValues]]:
+    """Returns each pair of rankings with both runs' values; arguments as for ``comparisons``."""
+    rankings = [run for run in runs if run.is_ranking]
+    values = {id(run): run.values(evaluator) for run in rankings}  # a run's once, for all its pairs
+    return [(_pair(a, b, evaluator), values[id(a)], values[id(b)]) for a, b in _pairs(rankings, reference)]
+
+
+def topic_differences(
+    pair: PairOfRuns, values_a: TopicValues, values_b: TopicValues, titles: Mapping[str, str]
 ) -> list[TopicDifference]:
-    """Returns every topic of every pair of rankings, pair by pair, a pair's largest differences first.
+    """Returns the differences of two runs on their common topics, the largest first.
 
     Args:
-        runs, evaluator, reference: as for ``comparisons``.
+        pair: the two runs.
+        values_a, values_b: their values by topic.
+        titles: the titles of topics; empty if they are unknown.
     """
-    differences = list[TopicDifference]()
-    titles = topic_titles(runs[0].task)
-    for a, b in _pairs([run for run in runs if run.is_ranking], reference):
-        pair = vars(_pair(a, b, evaluator))
-        scores = _common_scores(a, b, evaluator)
-        rows = [
-            TopicDifference(
-                **pair,
-                topic=topic,
-                title=titles.get(topic, ""),
-                value_a=value_a,
-                value_b=value_b,
-                difference=difference,
-            )
-            for (topic, (value_a, value_b)), difference in zip(
-                scores.items(), _differences(scores), strict=True
-            )
-        ]
-        differences += sorted(rows, key=lambda row: -abs(row.difference))
-    return differences
+    scores = _common_scores(values_a, values_b)
+    rows = [
+        TopicDifference(
+            **vars(pair),
+            topic=topic,
+            title=titles.get(topic, ""),
+            value_a=value_a,
+            value_b=value_b,
+            difference=difference,
+        )
+        for (topic, (value_a, value_b)), difference in zip(scores.items(), _differences(scores), strict=True)
+    ]
+    return sorted(rows, key=lambda row: -abs(row.difference))
 
 
 def conclusions(compared: Sequence[Comparison]) -> list[str]:
@@ -512,11 +521,9 @@ def _pair(a: Evaluated, b: Evaluated, evaluator: str) -> PairOfRuns:
     )
 
 
-def _common_scores(a: Evaluated, b: Evaluated, evaluator: str) -> PairedScores:
-    """Returns both scores of each topic that the evaluator scores for both runs."""
-    scores_a = a.values(evaluator)
-    scores_b = b.values(evaluator)
-    return {topic: (scores_a[topic], scores_b[topic]) for topic in scores_a if topic in scores_b}
+def _common_scores(values_a: TopicValues, values_b: TopicValues) -> PairedScores:
+    """Returns both values of each topic that both runs have."""
+    return {topic: (values_a[topic], values_b[topic]) for topic in values_a if topic in values_b}
 
 
 def _differences(scores: PairedScores) -> list[float]:

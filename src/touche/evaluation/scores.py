@@ -1,7 +1,7 @@
 """Evaluated runs: a record for each run and dimension, the source of every figure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -75,6 +75,11 @@ class Subject(InDimension):
     evaluator: str
     name: str = field(repr=False)
 
+    @property
+    def key(self) -> tuple[str, str, bool, str, str]:
+        """The columns that a mean and its topics share, and other means do not."""
+        return self.run, self.dimension, self.any_order, self.measure, self.evaluator
+
 
 @dataclass(frozen=True, kw_only=True)
 class Score(Subject):
@@ -140,10 +145,12 @@ class Scores(Table[Score]):
     """The scores of runs: a table of means, with attributes as in ``Table``, and these:
 
     Attributes:
-        evaluated: the evaluated runs, by each measure; they keep all runs and qrels in memory.
+        topic_scores: the scores of topics, without titles.
+        scored_task: the task, which has the titles of the topics.
     """
 
-    evaluated: "Sequence[Sequence[Evaluated]]" = field(default=(), compare=False)
+    topic_scores: tuple[TopicScore, ...] = field(default=(), compare=False)
+    scored_task: Task | None = field(default=None, compare=False)
 
     @property
     def per_topic(self) -> Table[TopicScore]:
@@ -154,18 +161,13 @@ class Scores(Table[Score]):
         Raises:
             ToucheError: if only detected stances are scored, which have no scores of topics.
         """
-        runs = [run for group in self.evaluated for run in group]
-        if not any(run.is_ranking for run in runs):
+        if not self.topic_scores and not any(score.is_ranking for score in self.records):
             raise ToucheError("detected stances have no scores of topics; omit per-topic scores")
-        titles = topic_titles(runs[0].task)
-        means = {*map(_mean_of, self.records)}
-        rows = [row for run in runs for row in run.topic_scores(titles) if _mean_of(row) in means]
+        titles = topic_titles(self.scored_task) if self.scored_task else {}
+        means = {score.key for score in self.records}
+        rows = [row for row in self.topic_scores if row.key in means]
+        rows = [replace(row, title=titles.get(row.topic, "")) for row in rows]
         return Table(TopicScore, tuple(rows), self.warnings, self.notes)
-
-
-def _mean_of(row: Subject) -> tuple[str, str, bool, str, str]:
-    """Returns what tells the mean of a row from others."""
-    return row.run, row.dimension, row.any_order, row.measure, row.evaluator
 
 
 @dataclass(frozen=True)
@@ -325,12 +327,8 @@ class Evaluated(InDimension):
             return None  # touche leaves out a topic until one of its unjudged documents is relevant
         return bounds_of_mean(bounds)
 
-    def topic_scores(self, titles: Mapping[str, str]) -> list[TopicScore]:
-        """Returns a row for each evaluator and topic; if each stance has its own ranking, for each ranking.
-
-        Args:
-            titles: titles of the topics by number; empty if they are unknown.
-        """
+    def topic_scores(self) -> list[TopicScore]:
+        """Returns a row for each evaluator and topic; for each ranking, if each stance has its own."""
         rows = list[TopicScore]()
         for evaluator, whole_evaluation in self.evaluations.items():
             evaluation = whole_evaluation.per_ranking or whole_evaluation
@@ -339,7 +337,7 @@ class Evaluated(InDimension):
                 row = TopicScore(
                     **self._subject(evaluator),
                     topic=topic,
-                    title=titles.get(topic, ""),
+                    title="",  # only who looks at topics has to read their file
                     value=evaluation.per_topic[topic],
                     judged=evaluation.judged_per_topic.get(topic),
                     least=bounds.least if bounds else None,

@@ -84,7 +84,8 @@ def evaluate(
         records=tuple(row for group in by_measure for run in group for row in run.scores.values()),
         warnings=all_warnings(by_measure),
         notes=all_notes(by_measure),
-        evaluated=by_measure,
+        topic_scores=tuple(row for group in by_measure for run in group for row in run.topic_scores()),
+        scored_task=by_measure[0][0].task,
     )
     for text in scores.warnings:
         warn(text)
