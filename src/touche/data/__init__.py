@@ -1,1 +1,1 @@
-"""Official data: its locations and its publishers."""
+"""Official data: where it is and who publishes it."""

@@ -1,4 +1,4 @@
-"""Checks of the files that a task's card names, and of the ids in them."""
+"""Checks the files that a task's card names, and the ids in them."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -22,19 +22,20 @@ from touche.trec.topics import read_topics
 
 @dataclass(frozen=True)
 class CheckedCard:
-    """The check of a task card.
+    """A checked task card.
 
     Attributes:
-        path: the path of the card.
-        problem: the first problem with its place and remedy, or an empty text.
+        path: the card's path.
+        problem: the first problem with its location and remedy; empty if there is none.
         topics: the number of topics; None if their file is missing.
-        unjudged_topics: the number of topics without a judgment; None if their file or all qrels are missing.
+        unjudged_topics: the number of topics without judgments; None if their file or all qrels are missing.
         judgments: the number of judgments; None if all qrels are missing.
-        documents: the number of documents in the whole corpus; None if it is missing, or has web pages,
-            which would have to be parsed.
-        other_corpora: the number of documents in each other corpus, by its name in the card; the corpora
-            that are missing or have web pages are left out.
-        missing: the files and folders that are missing.
+        documents: the number of documents in the whole corpus; None if it's missing or consists of web pages,
+            which we would have to parse.
+        other_corpora: the number of documents in each other corpus by its name on the card, unless it's
+            missing
+            or consists of web pages.
+        missing: the missing files and folders.
     """
 
     path: str
@@ -48,16 +49,16 @@ class CheckedCard:
 
 
 def check_cards(cards: str | PathLike[str] | Sequence[str | PathLike[str]]) -> Table[CheckedCard]:
-    """Checks task cards for unknown keys, wrong types and contradictions, also with the files that they name.
+    """Checks task cards for unknown keys, wrong types and contradictions, together with the files they name.
 
-    The files are checked if they are available: their format, and whether all judged topics and documents
-    exist, and those of smaller corpora.
+    Available files are checked for their format, and for whether all judged topics and documents exist. The
+    documents of smaller corpora must be in the whole corpus.
 
     Args:
         cards: the path of a card, or several paths.
 
     Returns:
-        A ``CheckedCard`` for each card, with its first problem.
+        A ``CheckedCard`` per card, with its first problem.
 
     Examples:
         >>> import touche
@@ -69,7 +70,7 @@ def check_cards(cards: str | PathLike[str] | Sequence[str | PathLike[str]]) -> T
 
 
 def _checked(card: Path) -> CheckedCard:
-    """Checks a card, and the files that it names if the card itself has no problem."""
+    """Checks a card and, if it's fine, the files it names."""
     try:
         task = read_card(card)
         tasks.check_name(card)
@@ -79,25 +80,25 @@ def _checked(card: Path) -> CheckedCard:
 
 
 def check_files(card: Path, task: Task) -> CheckedCard:
-    """Checks topics, judgments and corpora of a task, as far as they are available.
+    """Checks a task's topics, judgments and corpora where they are available.
 
     Args:
         card: the card, for error messages.
-        task: the task in the card.
+        task: the task on the card.
 
     Returns:
-        What is available and missing; ``problem`` is empty, because the first problem is an error here.
+        What is available and missing. ``problem`` is empty, because problems are raised.
 
     Raises:
-        InputError: if a file is broken, or names a topic or a document that another file lacks.
+        InputError: if a file is broken, or names a topic or document that another file doesn't have.
     """
-    public_runs(task)  # raises an error for a run without its published result
+    public_runs(task)  # raises an error if a run has no published result
     missing = list[str]()
     all_topics = _check_topics(card, task, missing)
     ids_by_corpus = _check_documents(card, task, all_topics, missing)
     all_ids = ids_by_corpus.pop("full", None)
     available_qrels = _check_judgments(task, all_topics, all_ids, missing)
-    # The keys of qrels are rankings, such as ``1``, or ``1 PRO`` if each stance has its own.
+    # Qrels are keyed by ranking: ``1``, or ``1 PRO`` if each stance has its own.
     judged_topics = {topic_in(ranking) for ranking in chain.from_iterable(available_qrels)}
     unjudged_topics = all_topics - judged_topics if all_topics is not None and judged_topics else None
     return CheckedCard(
@@ -116,17 +117,16 @@ def check_files(card: Path, task: Task) -> CheckedCard:
 
 
 def _size(ids: Collection[str] | None) -> int | None:
-    """Returns the number of ids; None if they are unknown."""
     return None if ids is None else len(ids)
 
 
 def _check_topics(card: Path, task: Task, missing: list[str]) -> set[str] | None:
-    """Checks the topics in the card, and returns the numbers of all topics; None if their file is missing.
+    """Checks the card's topics and returns all topic numbers; None if the file is missing.
 
     Args:
         card: the card, for error messages.
-        task: the task in the card.
-        missing: gets the file if it is missing.
+        task: the task on the card.
+        missing: the file is appended if it's missing.
     """
     file = f"topics/{task.topics}"
     try:
@@ -142,19 +142,19 @@ def _check_topics(card: Path, task: Task, missing: list[str]) -> set[str] | None
 def _check_documents(
     card: Path, task: Task, all_topics: set[str] | None, missing: list[str]
 ) -> dict[str, frozenset[str] | None]:
-    """Checks that the topics of each corpus are in the task, and its ids in the whole corpus.
+    """Checks that each corpus' topics are in the task, and its ids in the whole corpus.
 
     Args:
         card: the card, for error messages.
-        task: the task in the card.
-        all_topics: the numbers of all topics, or None if they are unknown.
-        missing: gets the folders of missing corpora.
+        task: the task on the card.
+        all_topics: all topic numbers; None if unknown.
+        missing: missing corpora are appended.
 
     Returns:
-        The ids in each available corpus, by its name in the card; None for web pages, which would have to be
-        parsed.
+        The ids in each available corpus by its name on the card; None for web pages, which we would have to
+        parse.
     """
-    from touche.documents.ids import read_ids  # here, because it takes 54 ms
+    from touche.documents.ids import read_ids  # takes 54 ms
 
     ids_by_corpus: dict[str, frozenset[str] | None] = {}
     for name, corpus in task.corpora.items():
@@ -168,8 +168,8 @@ def _check_documents(
         if name == "full":
             continue
         corpus = task.corpora[name]
-        if corpus.topics:  # else the corpus has all topics of the task
-            own_topics = _topics(task, corpus)  # in its folder; ``corpus.topics`` are in the card
+        if corpus.topics:  # otherwise the corpus has all the task's topics
+            own_topics = _topics(task, corpus)  # those in its folder; ``corpus.topics`` are those on the card
             _check_known(card, corpus.topics, own_topics, "topic", f"corpora/{corpus.directory}")
             if all_topics is not None:
                 _check_known(locate_corpus(corpus), own_topics, all_topics, "topic", f"topics/{task.topics}")
@@ -186,9 +186,9 @@ def _check_judgments(
 
     Args:
         task: the task.
-        all_topics: the numbers of all topics, or None if they are unknown.
-        all_ids: the ids of all documents, or None if they are unknown.
-        missing: gets the missing files.
+        all_topics: all topic numbers; None if unknown.
+        all_ids: all document ids; None if unknown.
+        missing: missing files are appended.
     """
     available = list[Qrels]()
     for dimension, judgments in task.qrels.items():
@@ -208,14 +208,14 @@ def _check_judgments(
 
 
 def _topics(task: Task, corpus: Corpus) -> set[str]:
-    """Returns the numbers of the topics of a corpus."""
+    """Returns a corpus' topic numbers."""
     return {topic.number for topic in read_topics(locate_topics(task, corpus))}
 
 
 def _judged_ids(qrels: Qrels, dimension: str, task: Task) -> Iterator[str]:
     """Yields the ids of judged documents, or of both sentences in a judged pair.
 
-    Stances are always judged for documents.
+    Stances are always judged per document.
     """
     for grades in qrels.values():
         for result in grades:
@@ -230,10 +230,10 @@ def _check_known(path: Path, ids: Iterable[str], known: Collection[str], noun: s
 
     Args:
         path: the file or folder with the ids.
-        ids: the ids of topics or documents.
+        ids: the topic or document ids.
         known: the known ids.
-        noun: what an id identifies, ``topic`` or ``document``.
-        source: the file or folder of the known ids, below the data folder.
+        noun: ``topic`` or ``document``.
+        source: where the known ids come from, below the data folder.
     """
     unknown = [*dict.fromkeys(id for id in ids if id not in known)]  # each once
     if unknown:

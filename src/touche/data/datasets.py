@@ -1,4 +1,4 @@
-"""Datasets as inputs of baselines: a task's topics with a corpus, a folder, or an id of ir_datasets."""
+"""What a baseline can read: a dataset (a task's topics with a corpus), a folder, or an ir_datasets id."""
 
 import os
 from collections.abc import Iterator
@@ -27,11 +27,11 @@ from touche.trec.topics import read_topics
 
 
 def open_dataset(dataset: str) -> Input:
-    """Returns topics and corpus of a dataset, such as ``touche-2020-task-1/sample``.
+    """Returns a dataset's topics and corpus, e.g. ``touche-2020-task-1/sample``.
 
-    A corpus without a folder in corpora/ is read through ir_datasets, if the task's card has an id of
-    ir_datasets for the corpus. Shipped cards have such an id only for corpora that users have to save in the
-    folder of ir_datasets by hand, so that nothing is downloaded.
+    If a corpus has no folder in corpora/, it's read with ir_datasets, provided that the card names its id
+    there. Shipped cards only name ids whose files users must save in ir_datasets' folder themselves, so
+    nothing is downloaded.
 
     Raises:
         ToucheError: if the dataset is unknown or missing.
@@ -41,7 +41,7 @@ def open_dataset(dataset: str) -> Input:
         topics_file = locate_topics(task, corpus)
         if corpus.ir_datasets is None or has_corpus(corpus):
             documents: Documents = find_documents(locate_corpus(corpus))
-        else:  # the corpus has no folder, so its side files are next to the topics
+        else:  # without a corpus folder, side files are next to the topics
             documents = IrDataset(corpus.ir_datasets, side_files=side_files(topics_file.parent.iterdir()))
         source = Input.combine(read_topics(topics_file), topics_file, documents)
         is_whole = corpus is task.corpora["full"]
@@ -49,13 +49,13 @@ def open_dataset(dataset: str) -> Input:
 
 
 def opened(name: str, corpus: str | None = None, *, needs_documents: bool = True) -> Input:
-    """Returns the input that a path or an id names.
+    """Opens what a path or an id names.
 
     Args:
-        name: the id of a dataset, the path of an input directory, or ``irds:`` and the id of a dataset of
-            ir_datasets. If a dataset and a folder have the same name, it means the dataset.
-        corpus: the id of a corpus of ir_datasets, for a directory that has only topics.
-        needs_documents: whether a directory has to contain documents.
+        name: a dataset id, an input directory, or ``irds:`` followed by an ir_datasets id. If a dataset and a
+            folder have the same name, the dataset is used.
+        corpus: the ir_datasets id of a corpus, for a directory that only contains topics.
+        needs_documents: whether a directory must contain documents.
 
     Raises:
         ToucheError: if the directory or dataset is unknown or unusable.
@@ -68,7 +68,7 @@ def opened(name: str, corpus: str | None = None, *, needs_documents: bool = True
         return Input(topics, documents, description=f"{counted(len(topics), 'topic')} and {documents}")
     if not is_dataset(name):
         if not os.path.exists(name):  # noqa: PTH110 (Path.exists raises if it is too long)
-            check_exists(name)  # raises an error with a similar name
+            check_exists(name)  # raises an error that suggests a similar name
         return find(Path(name), corpus, needs_documents=needs_documents)
     if corpus is not None:
         raise ToucheError(f"the dataset {name} has its own corpus; omit --corpus")
@@ -77,16 +77,16 @@ def opened(name: str, corpus: str | None = None, *, needs_documents: bool = True
 
 @contextmanager
 def naming_size(dataset: str) -> Iterator[None]:
-    """Replaces the error of a missing published corpus by an error with the size of the download."""
+    """Adds the download size to the error about a missing published corpus."""
     try:
         yield
     except MissingDataError as error:
         try:
             missing = [source for source in official([dataset]) if is_to_download(source)]
-        except ToucheError:  # in an image, which has no ir_datasets, the size is unknown
+        except ToucheError:  # an image has no ir_datasets, so the size is unknown
             raise error from None
         _, corpus = tasks.dataset(dataset)
-        # The error of an incomplete folder stays, because it names the missing files.
+        # Keep the error about an incomplete folder, because it names the missing files.
         has_folder = is_available("corpora", corpus.directory)
         is_corpus_missing = any(source.kind == "corpora" for source in missing)
         if is_corpus_missing and not has_folder:

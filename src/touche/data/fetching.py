@@ -1,4 +1,4 @@
-"""Downloads official files, resumes and checks them, and puts them in their places."""
+"""Downloads official files, verifies them, and puts them in place."""
 
 import hashlib
 import logging
@@ -24,26 +24,26 @@ from touche.io.opening import md5, open_binary, opened, plain_name
 from touche.io.progress import bar
 from touche.io.writing import make_folder, whole
 
-# Words of ``Status``.
+# Values of ``Status.word``.
 NOT_IN_MIRROR = "not in the mirror"
 MISSING = "missing"
 DIFFERS = "differs"
 NOT_PUBLISHED = "not published"
 _CHUNK_BYTES = 1 << 16  # an interrupted download loses at most one chunk
-_LONGEST_REASON = 150  # characters of an error of the network
-_TIMEOUT_SECONDS = 30  # without a byte
+_LONGEST_REASON = 150  # characters of a network error
+_TIMEOUT_SECONDS = 30  # without receiving a byte
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Status:
-    """The result for a file.
+    """What happened to a file.
 
     Attributes:
         path: its path below the data folder, such as ``qrels/touche-task2-2022-quality.qrels``.
         word: the result, such as ``fetched`` or ``differs``.
-        remark: an explanation, or an empty text.
-        problem: why fetching failed, and what to do; empty if it did not fail.
+        remark: an explanation; may be empty.
+        problem: why fetching failed and what to do; empty if it didn't fail.
     """
 
     path: str
@@ -53,35 +53,33 @@ class Status:
 
 
 class RefusedError(InputError):
-    """A file that differs from the published one."""
+    """A file that isn't the published one."""
 
 
 def fetch(
     source: Source, mirror: Path | None = None, folder: Path | None = None, *, keep: bool = False
 ) -> Status:
-    """Puts a file in its place, complete and with the publisher's md5, if it can be fetched.
+    """Fetches a file, complete and with the publisher's md5, and puts it in its place.
 
-    If the file needs a licence or has no address, or the mirror lacks it, it stays missing, and the status
-    says why.
-
-    An interrupted download resumes.
+    If it needs a licence, has no address, or isn't in the mirror, it stays missing and the status says why.
+    Interrupted downloads resume.
 
     Args:
         source: the file.
         mirror: a folder to copy the file or its archive from; None to download it.
-        folder: the folder of topics/, qrels/ and corpora/; by default the clone's or the user's.
-        keep: whether to keep the downloaded archive for its other files.
+        folder: the data folder; by default the clone's or the user's.
+        keep: keep the downloaded archive, because another file needs it.
 
     Raises:
-        RefusedError: if the md5 differs, also for an existing file, or the archive is broken.
-        InputError: if the file cannot be written.
+        RefusedError: if the md5 differs, even for an existing file, or the archive is broken.
+        InputError: if the file can't be written.
         ToucheError: if the download fails.
     """
     status = verify(source, folder)
     if status.word == DIFFERS:
-        path = source.place(folder) or source.path  # unless it was removed meanwhile
+        path = source.place(folder) or source.path  # unless it has just been removed
         raise RefusedError(path, status.remark, "delete the file, then fetch it again")
-    if status.word != MISSING:  # verified, or without an md5 to compare with
+    if status.word != MISSING:  # verified, or there is no md5 to compare with
         return Status(source.path, "available", status.remark)
     if source.agreement:
         return Status(source.path, "needs a licence", f"apply at {source.page}, then save it at this path")
@@ -92,7 +90,7 @@ def fetch(
             reason = how_to_download(source.by_hand, data_folder / source.path)
         return Status(source.path, "not fetched", reason)
     collection = whole_corpus(source.dataset) if source.dataset else None
-    if collection:  # then a dataset of some topics needs no download
+    if collection:  # a dataset of some topics can be made without a download
         return _make_dataset(source, collection, data_folder)
     if mirror is None:
         return _download_into_place(source, data_folder, keep)
@@ -103,14 +101,8 @@ def fetch(
 
 
 def _download_into_place(source: Source, data_folder: Path, keep: bool) -> Status:
-    """Downloads a file by way of a partial file, and puts it in its place.
-
-    Args:
-        source: the file.
-        data_folder: the folder of topics/, qrels/ and corpora/; partial files are in its downloads/.
-        keep: as in ``fetch``.
-    """
-    # Files at different addresses may share a name.
+    """Downloads to a partial file in downloads/, then puts the file in its place."""
+    # Files at different addresses can have the same name.
     key = source.md5 or hashlib.md5(source.url.encode()).hexdigest()
     part = data_folder / "downloads" / f"{key}-{PurePosixPath(source.url).name}"
     make_folder(part.parent)
@@ -118,7 +110,7 @@ def _download_into_place(source: Source, data_folder: Path, keep: bool) -> Statu
     try:
         status = _put_in_place(source, part, data_folder)
     except RefusedError:
-        part.unlink(missing_ok=True)  # resuming from a wrong file would fail forever
+        part.unlink(missing_ok=True)  # otherwise, resuming would fail forever
         raise
     if not keep:
         part.unlink(missing_ok=True)
@@ -126,22 +118,22 @@ def _download_into_place(source: Source, data_folder: Path, keep: bool) -> Statu
 
 
 def copy_samples(chosen: Sequence[str], mirror: Path | None, folder: Path | None = None) -> Iterator[Status]:
-    """Copies missing corpora that are not published, such as samples, from a mirror.
+    """Copies missing unpublished corpora, such as samples, from a mirror.
 
     Args:
-        chosen: the ids of the datasets whose corpora are copied; if empty, all.
+        chosen: dataset ids; if empty, all.
         mirror: the folder to copy from, or None.
-        folder: the data folder; by default the clone or the user's folder.
+        folder: the data folder; by default the clone's or the user's.
 
     Yields:
-        A status for each copied file, and ``not published`` for a corpus that is neither in the mirror nor in
-        the folder.
+        A status per copied file, and ``not published`` for a corpus that is neither in the mirror nor in the
+        folder.
     """
-    # The names of folders in corpora/.
+    # Folder names in corpora/.
     published_folders = {source.name.partition("/")[0] for source in official() if source.kind == "corpora"}
     tasks_and_corpora = map(tasks.dataset, chosen or tasks.datasets())
     for name in dict.fromkeys(corpus.directory for _, corpus in tasks_and_corpora):  # each once
-        # By default, a corpus in any of the searched data folders is not missing.
+        # By default, a corpus in any data folder isn't missing.
         is_in_searched_folder = folder is None and is_available("corpora", name)
         if name in published_folders or is_in_searched_folder:
             continue
@@ -152,12 +144,12 @@ def copy_samples(chosen: Sequence[str], mirror: Path | None, folder: Path | None
             yield Status(f"corpora/{name}", NOT_PUBLISHED)
         for file in files:
             sample = Source(path=f"corpora/{name}/{file.name}", title=name, page="", licence="")
-            if not sample.place(folder):  # the folder may already have some of the files
+            if not sample.place(folder):  # the folder may already contain some of the files
                 yield _put_in_place(sample, file, folder or data_home())
 
 
 def verify(source: Source, folder: Path | None = None) -> Status:
-    """Compares a file in a folder, or in the searched folders, with the publisher's md5."""
+    """Compares a file in a folder, or in the data folders, with the publisher's md5."""
     path = source.place(folder)
     if path is None:
         return Status(source.path, MISSING)
@@ -174,16 +166,16 @@ def verify(source: Source, folder: Path | None = None) -> Status:
 
 
 def _find_in_mirror(source: Source, mirror: Path) -> Path | None:
-    """Returns the path of a file in a mirror; None if it is missing.
+    """Returns a file's path in a mirror; None if it's missing.
 
-    The file as published, perhaps an archive, is preferred to the unpacked file, because only the md5 of the
-    published file is known.
+    Prefers the published file, which may be an archive, because only its md5 is known.
     """
     published_name = PurePosixPath(source.url).name
     name_beside_file = str(PurePosixPath(source.path).parent / published_name)
-    # In the mirror itself, or in folders as in the data folder: by kind, or beside the unpacked file.
+    # In the mirror itself, or where the data folder has it: in the kind's folder, or next to the
+    # unpacked file.
     names = [published_name, f"{source.kind}/{published_name}", name_beside_file, source.path]
-    if source.kind == RUNS:  # the publishers name the files of several teams alike
+    if source.kind == RUNS:  # the publishers give several teams' files the same name
         names = [source.path, f"{source.path}.gz", *(names if source.member else ())]
     paths = [mirror / name for name in names]
     copies = (path for path in paths if path.is_file() or (source.dataset and path.is_dir()))
@@ -191,18 +183,18 @@ def _find_in_mirror(source: Source, mirror: Path) -> Path | None:
 
 
 def _download(source: Source, part: Path) -> None:
-    """Downloads a file without a retry; a partial file stays after an error, and is resumed next time."""
-    import requests  # here, because it takes 60 ms
+    """Downloads a file without retries. After an error, the partial file stays and is resumed next time."""
+    import requests  # takes 60 ms
 
-    done = part.stat().st_size if part.exists() else 0  # bytes of an earlier download
-    # Compression in transit would change the positions of bytes, which the range counts.
+    done = part.stat().st_size if part.exists() else 0  # bytes that we already have
+    # Ranges count bytes, and compression in transit would shift them.
     headers = {"Accept-Encoding": "identity", "Range": f"bytes={done}-"}
     try:
         with requests.get(source.url, headers=headers, stream=True, timeout=_TIMEOUT_SECONDS) as response:
             if response.status_code == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
-                return  # the partial file is complete, and its md5 will be checked
+                return  # the partial file is complete; its md5 is checked next
             response.raise_for_status()
-            # With another status, the server cannot resume, and sends the whole file.
+            # Any other status means that the server can't resume and sends the whole file.
             if response.status_code != HTTPStatus.PARTIAL_CONTENT:
                 done = 0
             with (
@@ -213,7 +205,7 @@ def _download(source: Source, part: Path) -> None:
                     progress.update(file.write(chunk))
     except requests.RequestException as error:
         has_answer = error.response is not None
-        # Without an answer of the server, the text of the error is about internals of the library.
+        # Without a response, the error text is about the library's internals.
         reason = shorten(str(error), _LONGEST_REASON) if has_answer else type(error).__name__
         problem = f"{source.path} cannot be downloaded from {source.url} ({reason})"
         raise ToucheError(f"{problem}; try again to resume the download, or use --from") from error
@@ -222,22 +214,21 @@ def _download(source: Source, part: Path) -> None:
 
 
 def _put_in_place(source: Source, file: Path, data_folder: Path) -> Status:
-    """Checks the md5 of a file or its archive, then puts the file in its place.
+    """Checks a file's or archive's md5, then puts the file in its place.
 
     Args:
         source: the official file.
-        file: a copy of the official file, or the published file from which the official file is unpacked or
-            made, or a copy of the folder of a dataset of some topics.
-        data_folder: the folder of topics/, qrels/ and corpora/.
+        file: a copy of it; or the archive or published file to make it from; or a copy of a dataset's folder.
+        data_folder: the data folder.
     """
     target = data_folder / source.path
     if file.is_dir():  # a dataset of some topics, copied from a mirror
         copy_dataset(source.dataset, file, data_folder, target)
         return Status(source.path, "copied", f"not verified: {_why_not_verified(source)}")
-    # The name shows whether someone has already unpacked a file that is published in an archive.
+    # The name tells whether someone has already unpacked a file that is published in an archive.
     is_unpacked = bool(source.member) and plain_name(file.name) == target.name
     is_archive = bool(source.member) and not is_unpacked
-    is_verifiable = bool(source.md5) and not is_unpacked  # the md5 is that of the archive
+    is_verifiable = bool(source.md5) and not is_unpacked  # it's the archive's md5
     if is_verifiable:
         digest = md5(file)
         if digest != source.md5:
@@ -247,7 +238,7 @@ def _put_in_place(source: Source, file: Path, data_folder: Path) -> Status:
     if source.dataset:
         return _make_dataset(source, file, data_folder)
     make_folder(target.parent)
-    open_file = open_binary if source.kind == RUNS else opened  # a mirror may have compressed runs
+    open_file = open_binary if source.kind == RUNS else opened  # a mirror can contain compressed runs
     opened_content = _open_member(source.member, file) if is_archive else open_file(file)
     with opened_content as content, whole(target) as out:
         shutil.copyfileobj(content, out, _CHUNK_BYTES)
@@ -264,19 +255,19 @@ def _put_in_place(source: Source, file: Path, data_folder: Path) -> Status:
 
 
 def _make_dataset(source: Source, original: Path, data_folder: Path) -> Status:
-    """Makes the dataset of some topics from ``original``, the published file or the folder of the corpus."""
+    """Makes a dataset of some topics from the published file, or from the whole corpus' folder."""
     count = write_judged(source.dataset, original, data_folder, data_folder / source.path)
-    # A download is shown by the publisher's name, because that of the partial file begins with its md5.
+    # Show the publisher's name, because a partial file's name starts with its md5.
     name = original.name if original.is_dir() else PurePosixPath(source.url).name
     return Status(source.path, "fetched", f"{count:,} judged documents from {name}")
 
 
 @contextmanager
 def _open_member(name: str, archive: Path) -> Iterator[IO[bytes]]:
-    """Opens the first file in an archive whose path ends with this name; nothing is unpacked to a disk.
+    """Opens an archive's first file whose path ends with a name. Nothing is unpacked to disk.
 
     Args:
-        name: the file's name, perhaps with its folders: ``a/b.csv`` also finds ``x/a/b.csv``.
+        name: the file's name, possibly with folders: ``a/b.csv`` also finds ``x/a/b.csv``.
         archive: a ZIP or tar file.
     """
     ending = f"/{name}"
@@ -304,7 +295,7 @@ def _open_member(name: str, archive: Path) -> Iterator[IO[bytes]]:
 
 
 def _run_differs(source: Source, content: bytes) -> str:
-    """Returns how the content of a public run differs from the one in the index; empty if it doesn't."""
+    """Returns how a public run's content differs from the index; empty if it doesn't."""
     digest, expected, name = hashlib.md5(content).hexdigest(), source.unpacked_md5, "md5"
     if not expected:  # git hashes the size too
         blob = b"blob %d\0" % len(content) + content
@@ -313,7 +304,7 @@ def _run_differs(source: Source, content: bytes) -> str:
 
 
 def _why_not_verified(source: Source) -> str:
-    """Returns why a file cannot be compared with the publisher's md5."""
+    """Returns why a file can't be compared with the publisher's md5."""
     if source.dataset:
         return "made from a published file"
     if source.member:

@@ -126,24 +126,23 @@ def fetch(
     report: Callable[[Status], None] = lambda status: None,
     log: Callable[[str], None] = _log.info,
 ) -> Table[Status]:
-    """Fetches official data, and checks it against the publishers' md5.
+    """Fetches official data and checks it against the publishers' md5.
 
-    An interrupted download resumes. A file that cannot be fetched does not stop the others.
+    Interrupted downloads resume. A file that can't be fetched doesn't stop the others.
 
     Args:
-        datasets: the id of a dataset, or several ids; if empty, all data.
-        output: the folder for topics/, qrels/ and corpora/; None for the clone, or outside a clone for the
-            user's cache folder.
-        mirror: a folder to copy the data from, which has the same folders, or the archives as published.
-        no_corpora: whether to fetch only topics and relevance judgments.
-        runs: whether to fetch the public runs behind published results, with topics and judgments.
-        every: whether to fetch all published data, including corpora, if no dataset is named.
-        report: receives the status of each file when it is complete.
-        log: receives lines about the size and the licences of what is fetched.
+        datasets: one or several dataset ids; if empty, all data.
+        output: the data folder; None for the clone, or outside a clone the user's cache folder.
+        mirror: a folder to copy from. It has the same subfolders, or contains the archives as published.
+        no_corpora: fetch only topics and relevance judgments.
+        runs: fetch topics, judgments and the public runs behind published results.
+        every: fetch all published data, including corpora, if no dataset is named.
+        report: called with each file's status when it is complete.
+        log: called with lines about the size and the licences.
 
     Returns:
-        A status for each file. Its ``problem`` is the reason why a file is missing, or an empty text; each
-        problem is also a Python warning. The notes say how to use another folder.
+        A status per file. ``problem`` says why a file is missing; each problem is also a Python warning. The
+        notes say how to use another folder.
 
     Raises:
         ToucheError: if there is no such dataset, or all data is requested without ``every``.
@@ -169,7 +168,7 @@ def fetch(
         sources += run_sources(ids)
     missing = [source for source in sources if is_to_download(source, folder)]
     size = size_of_download(missing)
-    # A download of all data is large, so it needs an explicit request.
+    # Downloading everything takes long, so you have to ask for it.
     is_requested = bool(ids) or no_corpora or mirror_folder is not None or every
     if missing and not is_requested:
         raise ToucheError(f"all data is a download of {size}; pass a DATASET, or add --all or --no-corpora")
@@ -194,20 +193,21 @@ def fetch(
 def _fetch_each(
     sources: Sequence[Source], ids: Sequence[str], mirror: Path | None, folder: Path | None, no_corpora: bool
 ) -> Iterator[Status]:
-    """Fetches official files, then copies unpublished corpora; yields the status of each file.
+    """Fetches official files, then copies unpublished corpora; yields each file's status.
 
     Args:
         sources: the official files.
-        ids: the ids of the requested datasets; if empty, all data. Without ids, it is not a problem if the
-            mirror lacks a file, or a corpus is not published. A failure is always a problem.
+        ids: the requested dataset ids; if empty, all data. Without ids, a file that isn't in the mirror and
+            an
+            unpublished corpus aren't problems. A failure always is.
         mirror: the folder to copy from; None to download.
         folder: the data folder; None for the default.
-        no_corpora: whether to leave out unpublished corpora.
+        no_corpora: leave out unpublished corpora.
     """
     for number, source in enumerate(sources, 1):
         later_sources = sources[number:]
         in_same_archive = [other for other in later_sources if other.member and other.url == source.url]
-        # The archive stays on the disk if a later file in it is missing.
+        # Keep the archive if a later file in it is missing.
         keep = any(not other.place(folder) for other in in_same_archive)
         try:
             status = fetching.fetch(source, mirror, folder, keep=keep)
@@ -229,26 +229,26 @@ def _fetch_each(
 
 
 def _how_to_use(folder: Path | None) -> tuple[str, ...]:
-    """Returns a note on how to use the data of a folder; no note for a folder that is searched anyway."""
+    """Returns a note on how to use a folder's data; nothing if the folder is searched anyway."""
     if folder is None or folder in tasks.data_folders():
         return ()
-    # The user's shell replaces the variable by its value.
+    # the user's shell expands the variable
     earlier_folders = f'{os.pathsep}"$TOUCHE_DATA"' if tasks.data_folders() else ""
     return (f"to use the data: export TOUCHE_DATA={shlex.quote(str(folder.absolute()))}{earlier_folders}",)
 
 
 def verify(datasets: str | Sequence[str] = ()) -> VerifiedData:
-    """Compares available files with the publishers' md5, and texts of args.me with their checksums.
+    """Compares available files with the publishers' md5, and args.me's texts with their checksums.
 
     Args:
-        datasets: the id of a dataset, or several ids; if empty, all data.
+        datasets: one or several dataset ids; if empty, all data.
 
     Returns:
-        A ``VerifiedData`` with a record for each official file. If nothing was verified, because all files
-        are missing, there is a Python warning.
+        A ``VerifiedData`` with a record per official file. If all files are missing, so that nothing was
+        verified, there is a Python warning.
 
     Raises:
-        ToucheError: if there is no such dataset, or nothing of the datasets is published.
+        ToucheError: if there is no such dataset, or none of its files are published.
 
     Examples:
         >>> import touche
@@ -269,10 +269,10 @@ def verify(datasets: str | Sequence[str] = ()) -> VerifiedData:
         warning = f"nothing was verified, because all files are missing; {_how_to_get(sources, ids)}"
         warnings = (warning,)
         warn(warning)
-    is_incomplete = bool(ids) and counts[MISSING] > 0  # without ids, nobody expects all data here
+    is_incomplete = bool(ids) and counts[MISSING] > 0  # without ids, nobody expects all data to be here
     is_altered = counts[DIFFERS] > 0 or any(check.altered for check in texts)
     sentences = [sentence for check in texts for sentence in _describe_check(check)]
-    counts_text = ", ".join(f"{count} {word}" for word, count in counts.items())  # such as 3 verified
+    counts_text = ", ".join(f"{count} {word}" for word, count in counts.items())  # e.g. 3 verified
     return VerifiedData(
         kind=Status,
         records=files,
@@ -284,16 +284,16 @@ def verify(datasets: str | Sequence[str] = ()) -> VerifiedData:
 
 
 def _how_to_get(sources: Sequence[Source], ids: Sequence[str]) -> str:
-    """Returns how to get the files of datasets if all files are missing; without ids, of all datasets."""
-    if not any(source.url for source in sources):  # none can be fetched, and any file has the same remedy
+    """Returns how to get the datasets' files when all are missing."""
+    if not any(source.url for source in sources):  # we can't fetch any of them, and all have the same remedy
         return remedy(sources[-1].path)
-    # Samples are not published; their topics and qrels are those of the whole dataset.
+    # Samples aren't published; they share the whole dataset's topics and qrels.
     fetchable = dict.fromkeys(name.removesuffix("/sample") for name in ids)
     return f"get them with: touche data fetch {' '.join(fetchable) or '--all'}"
 
 
 def _describe_check(check: TextCheck) -> Iterator[str]:
-    """Yields sentences on the texts of a file."""
+    """Yields sentences about a file's texts."""
     for id in check.altered:
         yield f"{check.path}: the text of {id} does not match the checksum in its id"
     intact = check.texts - len(check.altered)
@@ -301,11 +301,7 @@ def _describe_check(check: TextCheck) -> Iterator[str]:
 
 
 def problem_with(statuses: Sequence[Status]) -> str:
-    """Returns a sentence that counts the files with a problem, with a remedy; empty without any.
-
-    Args:
-        statuses: what ``fetch`` returned.
-    """
+    """Returns how many of ``fetch``'s files have a problem, with a remedy; empty if none has."""
     count = sum(1 for status in statuses if status.problem)
     if count == 0:
         return ""
@@ -313,5 +309,5 @@ def problem_with(statuses: Sequence[Status]) -> str:
 
 
 def _ids(datasets: str | Sequence[str]) -> list[str]:
-    """Returns one id or several as a list."""
+    """Returns one or several ids as a list."""
     return [datasets] if isinstance(datasets, str) else [*datasets]

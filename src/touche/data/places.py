@@ -1,4 +1,4 @@
-"""Locations of topics, qrels and corpora: $TOUCHE_DATA, the shipped files, the user's cache folder."""
+"""Where topics, qrels and corpora are: $TOUCHE_DATA, the shipped files, the user's cache folder."""
 
 import os
 import re
@@ -20,9 +20,10 @@ IR_DATASETS = "irds:"
 
 
 def shipped() -> Path | None:
-    """Returns the folder of shipped baselines, topics, qrels and corpora: the clone's, or the package's.
+    """Returns the folder with the shipped baselines, topics, qrels and corpora: the clone's or the
+    package's.
 
-    hatch_build.py puts these files into a wheel. Images have none of them, so that the result is None.
+    hatch_build.py puts these files into a wheel. None in images, which don't contain them.
     """
     packaged = Path(__file__).parents[1] / "shipped"
     return clone() or (packaged if packaged.is_dir() else None)
@@ -33,10 +34,10 @@ def locate(kind: str, name: str) -> Path:
 
     Args:
         kind: ``topics``, ``qrels``, ``corpora`` or ``runs``.
-        name: the name of the file or folder.
+        name: the file's or folder's name.
 
     Raises:
-        MissingDataError: if it is missing; the message names the searched folders.
+        MissingDataError: if it's missing. The message names the searched folders.
     """
     path = find(kind, name)
     if path is None:
@@ -47,27 +48,27 @@ def locate(kind: str, name: str) -> Path:
 
 
 def find(kind: str, name: str) -> Path | None:
-    """Returns the path of a data file or folder, as ``locate`` does; None if it is missing."""
+    """Returns the path of a data file or folder; None if it's missing."""
     paths = [folder / kind / name for folder in _data_folders()]
-    return next(filter(os.path.exists, paths), None)  # Path.exists raises without access
+    return next(filter(os.path.exists, paths), None)  # Path.exists raises an error without access
 
 
 def is_available(kind: str, name: str) -> bool:
-    """Returns whether a data file or folder is in one of the searched folders."""
+    """Returns whether a data file or folder is in one of the data folders."""
     return find(kind, name) is not None
 
 
 def locate_topics(task: Task, corpus: Corpus) -> Path:
-    """Returns the file of topics: that of a corpus with its own topics, else in topics/, else BEIR's queries.
+    """Returns the topics file: the corpus' own, the one in topics/, or BEIR's queries, in this order.
 
     Raises:
-        MissingDataError: if it is missing.
+        MissingDataError: if it's missing.
     """
     if corpus.topics:  # only some of the task's topics
         folder = locate_corpus(corpus)
         return topics_named(sorted(folder.iterdir()), folder)
     if not is_available("topics", task.topics) and has_corpus(corpus):
-        # As in BEIR's format.
+        # BEIR's format
         queries = paths_named(locate_corpus(corpus).iterdir(), ["queries.jsonl"])
         if queries and queries[0].is_file():
             return queries[0]
@@ -75,32 +76,32 @@ def locate_topics(task: Task, corpus: Corpus) -> Path:
 
 
 def is_address(name: str) -> bool:
-    """Returns whether an input is an address, such as ``s3a://bucket/corpus``, which only Spark opens."""
+    """Returns whether an input is an address such as ``s3a://bucket/corpus``, which only Spark can open."""
     return re.match("[a-z][a-z0-9+.-]*://", name, re.IGNORECASE) is not None
 
 
 def check_exists(name: str) -> None:
-    """Checks that a directory or dataset with this name exists; the dataset's files may be missing.
+    """Checks that there is a directory or dataset with this name. The dataset's files can be missing.
 
     Raises:
-        ToucheError: if neither exists.
+        ToucheError: if there is neither.
     """
     if not os.path.isdir(name) and not is_dataset(name):  # noqa: PTH112 (Path.is_dir raises without access)
-        # In a container's image, nothing is shipped, so that no dataset can be suggested.
+        # Images ship no datasets to suggest.
         remedy_text = choice(name, tasks.datasets()) if shipped() else "name a folder"
         raise ToucheError(f"{name}: no such directory or dataset; {remedy_text}")
 
 
 def available_datasets() -> list[str]:
-    """Returns the ids of the datasets whose topics and corpora are in local folders.
+    """Returns the ids of datasets whose topics and corpora are here.
 
-    An image has no data and reads only folders, so that there is nothing to search in it.
+    Empty in images, which have no data and only read folders.
     """
     return [name for name in tasks.datasets() if has_dataset(name)] if shipped() else []
 
 
 def has_dataset(dataset: str) -> bool:
-    """Returns whether topics and corpus of a dataset are in local folders."""
+    """Returns whether a dataset's topics and corpus are here."""
     task, corpus = tasks.dataset(dataset)
     with suppress(MissingDataError):
         locate_topics(task, corpus)
@@ -117,13 +118,13 @@ def locate_corpus(corpus: Corpus) -> Path:
     folder = locate("corpora", corpus.directory)
     names = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
     missing = [file for file in corpus.files if file not in names]
-    # If it has none of the files, the folder has the whole corpus in another form.
+    # If none of the files are there, the folder contains the whole corpus in another form.
     has_some_files = len(missing) < len(corpus.files)
     is_incomplete = bool(missing) and has_some_files
     if names and not is_incomplete:
         return folder
     problem = f"incomplete, without {', '.join(missing)}" if names else "empty"
-    # Data is fetched into ``data_home``, but a broken folder elsewhere might be found before it.
+    # Data is fetched into ``data_home``, but a broken folder elsewhere may come first.
     is_at_home = folder.parent == data_home() / "corpora"
     removal = "" if is_at_home else "; remove that folder first"
     raise MissingDataError(f"{folder} is {problem}; {remedy(f'corpora/{corpus.directory}')}{removal}")
@@ -138,22 +139,22 @@ def has_corpus(corpus: Corpus) -> bool:
 
 
 def whole_corpus(dataset_id: str) -> Path | None:
-    """Returns the folder of the whole corpus to which a dataset belongs; None if it is missing."""
+    """Returns the folder of a dataset's whole corpus; None if it's missing."""
     task, _ = tasks.dataset(dataset_id)
     full = task.corpora["full"]
     return locate_corpus(full) if has_corpus(full) else None
 
 
 def data_home() -> Path:
-    """Returns the folder for fetched data: the clone, or the user's cache folder."""
+    """Returns the folder for fetched data: the clone or the user's cache folder."""
     return clone() or cache_folder()
 
 
 def _data_folders() -> Iterator[Path]:
-    """Yields the folders in which data is searched, in this order.
+    """Yields the data folders in search order.
 
     Raises:
-        ToucheError: if ``TOUCHE_DATA`` names something else than folders.
+        ToucheError: if ``TOUCHE_DATA`` contains anything but folders.
     """
     for folder in tasks.data_folders():
         if not folder.is_dir():

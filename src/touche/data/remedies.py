@@ -1,4 +1,4 @@
-"""Remedies for missing data, specific to the file."""
+"""How to get missing data, file by file."""
 
 import tomllib
 from collections.abc import Iterable
@@ -21,11 +21,12 @@ ELSEWHERE = "set TOUCHE_DATA to a folder that has it"
 
 @cache
 def records() -> list[dict[str, Any]]:
-    """Returns the records of publishers.toml, one for each publication.
+    """Returns publishers.toml's records, one per publication.
 
-    Each has a title, the url of its page, and a licence. All else is optional. ``files`` has a table for each
-    path: ``ir_datasets``, or url, md5 and size; and ``dataset`` for a corpus of some topics. ``by_hand`` has
-    an address for each path, and ``agreement`` is a list of paths. Paths are below the data folder, such as
+    Each has a title, its page's url and a licence. The rest is optional: ``files`` has a table per path with
+    ``ir_datasets``, or with url, md5 and size, and ``dataset`` for a corpus of some topics; ``by_hand`` has
+    an
+    address per path; ``agreement`` is a list of paths. Paths are below the data folder, such as
     ``corpora/clueweb12``.
     """
     text = files(__package__).joinpath("publishers.toml").read_text(encoding="utf-8")
@@ -33,10 +34,12 @@ def records() -> list[dict[str, Any]]:
 
 
 def official_md5(path: str) -> str:
-    """Returns the publisher's md5 of a file, such as ``qrels/touche-task2-2022-quality.qrels``.
+    """Returns the publisher's md5 of a file, such as ``qrels/touche-task2-2022-quality.qrels``; empty if
+    unknown.
 
-    It is empty if it is unknown: for files that are published in an archive, or without a checksum, and
-    without ir_datasets, which has most checksums. Its list is read here, because importing it takes 158 ms.
+    It's unknown for files in an archive or without a checksum, and when ir_datasets isn't installed, which
+    has
+    most checksums. We read its list ourselves, because importing it takes 158 ms.
     """
     file = _files().get(path, {})
     package = find_spec("ir_datasets")
@@ -51,7 +54,7 @@ def official_md5(path: str) -> str:
 
 @cache
 def _downloads(path: Path) -> Any:
-    """Returns the list of ir_datasets; each run that is evaluated needs it."""
+    """Returns ir_datasets' list, which every evaluated run needs."""
     return orjson.loads(path.read_bytes())
 
 
@@ -62,36 +65,37 @@ def dataset_has_file(task: Task, corpus: Corpus, path: str) -> bool:
 
 
 def _is_within(path: str, folder: str) -> bool:
-    """Returns whether a path is a folder, or below it."""
+    """Returns whether a path is a folder or below it."""
     return f"{path}/".startswith(f"{folder}/")
 
 
 def remedy(path: str) -> str:
     """Returns how to get a missing file or folder, such as ``corpora/clueweb12``."""
-    _, _, name = path.partition("/")  # without the kind, such as qrels
+    _, _, name = path.partition("/")  # without the kind, e.g. qrels
     if name.startswith(SPOT_CHECK):
         return "images do not contain the toy collection; a clone of touche-baselines and the package do"
     for record in records():
         if path in record.get("agreement", ()):
             return f"its publisher requires an agreement; apply at {record['url']}, and {ELSEWHERE}"
         for file, address in record.get("by_hand", {}).items():
-            if _is_within(file, path):  # the missing path is the file, or a folder with it
+            if _is_within(file, path):  # the missing path is the file, or a folder that contains it
                 if address:
                     return f"{how_to_download(address, file)}, and {ELSEWHERE}"
                 source = f"its address is unknown; download it from {record['url']}"
                 return f"{source}, save it as {file}, and {ELSEWHERE}"
     task_id = _task_with(path)
     if _is_published(path):
-        # The dataset of some topics whose corpus is this folder, or the task; all data for a file of no task.
+        # The dataset of some topics with this corpus folder, or the task. Everything if no task has
+        # the file.
         argument = _files().get(path, {}).get("dataset") or task_id or "--all"
         option = "" if path.startswith("corpora/") else " --no-corpora"
         return f"get it with: touche data fetch {argument}{option}, or {ELSEWHERE}"
-    folder = tasks.data_folder(task_id)  # None unless a user has added the task
+    folder = tasks.data_folder(task_id)  # None unless a user added the task
     return f"save it as {folder / path}" if folder else f"it is not published; {ELSEWHERE}"
 
 
 def reason_without(folder: str) -> str:
-    """Returns why a corpus, such as ``corpora/clueweb12``, may be missing on a machine."""
+    """Returns why a corpus, such as ``corpora/clueweb12``, may be missing."""
     for record in records():
         if folder in record.get("agreement", ()):
             return "the corpus requires an agreement with its publisher"
@@ -101,12 +105,12 @@ def reason_without(folder: str) -> str:
 
 
 def full_file_remedy(name: str) -> str:
-    """Returns how to replace an incomplete file of qrels by the publisher's file."""
+    """Returns how to replace an incomplete qrels file with the publisher's."""
     return f"remove it, and {remedy(f'qrels/{name}')}"
 
 
 def remedy_for(datasets: Iterable[str]) -> str:
-    """Returns how to get the missing datasets with a published corpus; without any, the first dataset."""
+    """Returns how to get the missing datasets with a published corpus, or else the first dataset."""
     folders = {dataset: f"corpora/{tasks.dataset(dataset)[1].directory}" for dataset in datasets}
     published = [dataset for dataset, folder in folders.items() if _is_published(folder)]
     if published:
@@ -124,24 +128,25 @@ def format_bytes(size: float) -> str:
 
 
 def how_to_download(address: str, path: Path | str) -> str:
-    """Returns how to get a file that only users can download; ``path`` is where to save it."""
+    """Returns how to get a file that users must download themselves and save as ``path``."""
     return f"touche cannot check or unpack it, so fetch it yourself: download {address}, save it as {path}"
 
 
 def _is_published(path: str) -> bool:
-    """Returns whether a path is a published file, or a folder with a published file."""
+    """Returns whether a path is a published file, or a folder that contains one."""
     return any(_is_within(file, path) for file in _files())
 
 
 def _files() -> dict[str, dict[str, Any]]:
-    """Returns the tables of all published files by their paths; see ``records``."""
+    """Returns all published files' tables by path (see ``records``)."""
     return {path: file for record in records() for path, file in record.get("files", {}).items()}
 
 
 def _task_with(path: str) -> str:
-    """Returns the id of the first task whose topics, qrels or whole corpus include a file; else empty.
+    """Returns the id of the first task with a file among its topics, qrels or whole corpus; empty if none
+    has it.
 
-    Tasks with broken cards are left out.
+    Tasks with broken cards are skipped.
     """
     for task_id in tasks.ids():
         with suppress(ToucheError):

@@ -1,4 +1,4 @@
-"""Official files: their publishers, addresses and checksums."""
+"""Official files with their publishers, addresses and checksums."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -26,14 +26,14 @@ class Source:
         title: the publication that contains it.
         page: the publication's web page.
         licence: the publication's licence.
-        url: the address; empty if the file cannot be fetched.
-        md5: the publisher's checksum of the file, or of its archive.
+        url: the address; empty if it can't be fetched.
+        md5: the publisher's checksum of the file or its archive.
         size: bytes to download.
-        member: the name of the file in its archive; empty if the file itself is published.
-        unpacked_md5, git_blob: checksums of a public run, even one in an archive; else empty.
+        member: its name in the archive; empty if the file itself is published.
+        unpacked_md5, git_blob: a public run's checksums, after unpacking; otherwise empty.
         agreement: whether the publisher requires an agreement.
-        by_hand: the address of a file whose md5 is unknown, so that you have to download it yourself.
-        dataset: the id of a dataset of some topics, whose folder is made from the download; else empty.
+        by_hand: the address of a file that you have to download yourself, because its md5 is unknown.
+        dataset: the id of a dataset of some topics, whose folder is made from the download; otherwise empty.
     """
 
     path: str
@@ -61,7 +61,7 @@ class Source:
         return self.path.partition("/")[2]
 
     def place(self, folder: Path | None = None) -> Path | None:
-        """Returns the path of the file in a folder, or in the searched folders; None if it is missing."""
+        """Returns the file's path in a folder, or in the data folders; None if it's missing."""
         path = folder / self.path if folder is not None else places.find(self.kind, self.name)
         if path is None and self.kind == RUNS:
             path = places.find(RUNS, f"{self.name}.gz")
@@ -72,7 +72,7 @@ class Source:
 
 
 def is_complete(source: Source, folder: Path) -> bool:
-    """Returns whether a folder has files; the folder of a dataset of some topics needs a file of topics."""
+    """Returns whether a folder contains files; for a dataset of some topics, whether it contains topics."""
     names = {plain_name(path.name) for path in folder.iterdir()}
     if source.dataset:
         return "topics.xml" in names or "queries.jsonl" in names
@@ -80,15 +80,15 @@ def is_complete(source: Source, folder: Path) -> bool:
 
 
 def official(chosen: Sequence[str] = ()) -> list[Source]:
-    """Returns the official files of datasets: topics, qrels and corpora.
+    """Returns the datasets' official files: topics, qrels and corpora.
 
     Address, md5 and size come from ir_datasets or publishers.toml.
 
     Args:
-        chosen: ids of datasets; if empty, all official files.
+        chosen: dataset ids; if empty, all official files.
 
     Raises:
-        ToucheError: if a dataset is unknown, or ir_datasets cannot be imported.
+        ToucheError: if a dataset is unknown, or ir_datasets can't be imported.
     """
     datasets = [tasks.dataset(dataset_id) for dataset_id in chosen]
     downloads = library().util.DownloadConfig.contents()  # by collection and key
@@ -101,7 +101,7 @@ def official(chosen: Sequence[str] = ()) -> list[Source]:
 
 
 def run_sources(chosen: Sequence[str] = ()) -> list[Source]:
-    """Returns the public runs of tasks, in their order; of all tasks if ``chosen`` is empty."""
+    """Returns the tasks' public runs in index order; all tasks' if ``chosen`` is empty."""
     sources = list[Source]()
     for task_id in chosen or tasks.ids():
         index = public_runs(tasks.task(task_id))
@@ -123,14 +123,14 @@ def run_sources(chosen: Sequence[str] = ()) -> list[Source]:
 
 
 def is_to_download(source: Source, folder: Path | None = None) -> bool:
-    """Returns whether a file is missing, can be downloaded, and cannot be made from a local corpus."""
+    """Returns whether a file is missing, can be downloaded, and can't be made from a local corpus."""
     can_be_made = bool(source.dataset) and whole_corpus(source.dataset) is not None
     return bool(source.url) and not can_be_made and source.place(folder) is None
 
 
 def size_of_download(sources: Iterable[Source]) -> str:
-    """Returns how much there is to download, such as ``286 MB``; several files may be in one archive."""
-    # The size of a run in an archive is its own.
+    """Returns the download size, such as ``286 MB``. Files in the same archive count once."""
+    # a run's size is its own, even in an archive
     size_by_file = {source.path if source.kind == RUNS else source.url: source.size for source in sources}
     unknown = [*size_by_file.values()].count(0)
     size = format_bytes(sum(size_by_file.values()))
@@ -138,16 +138,16 @@ def size_of_download(sources: Iterable[Source]) -> str:
 
 
 def _list_sources(record: dict[str, Any], downloads: dict[str, Any]) -> Iterator[Source]:
-    """Yields the files of a publication.
+    """Yields a publication's files.
 
     Args:
         record: the publication, as in ``records``.
-        downloads: the downloads that ir_datasets knows, by collection and key. A file in publishers.toml
-            refers to them by ``ir_datasets = "COLLECTION/KEY"``.
+        downloads: ir_datasets' downloads by collection and key, which publishers.toml refers to as
+            ``ir_datasets = "COLLECTION/KEY"``.
     """
     publication = {"title": record["title"], "page": record["url"], "licence": record["licence"]}
     for path, file in record.get("files", {}).items():
-        attributes = dict(file)  # the keys in the file are attributes of ``Source``, except ir_datasets
+        attributes = dict(file)  # the file's keys are attributes of ``Source``, except ir_datasets
         if "ir_datasets" in file:
             collection, _, key = attributes.pop("ir_datasets").partition("/")
             entry = downloads[collection][key]

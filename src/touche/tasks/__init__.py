@@ -1,6 +1,6 @@
-"""Tasks by their ids; a card is read when it is needed.
+"""Find tasks by id. A card is read when it's needed.
 
-Cards ship with the project, or are in the subfolder tasks/ of a folder that ``TOUCHE_DATA`` lists.
+Cards ship with the project, or are in the subfolder tasks/ of a ``TOUCHE_DATA`` folder.
 """
 
 import logging
@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
-from os.path import realpath  # Path.resolve raises for circular links
+from os.path import realpath  # unlike Path.resolve, it accepts circular links
 from pathlib import Path
 
 from msgspec import structs
@@ -55,22 +55,22 @@ _read_once = cache(read_card)
 
 
 def data_folders() -> list[Path]:
-    """Returns the folders that ``TOUCHE_DATA`` lists, separated as in PATH; earlier folders have priority."""
+    """Returns the folders in ``TOUCHE_DATA``, separated as in PATH. Earlier folders win."""
     return [Path(folder) for folder in os.environ.get("TOUCHE_DATA", "").split(os.pathsep) if folder]
 
 
 def data_folder(task_id: str) -> Path | None:
-    """Returns the first folder of ``TOUCHE_DATA`` that has a card of the task in tasks/, or None."""
+    """Returns the first ``TOUCHE_DATA`` folder with a card for the task, or None."""
     return next((card.parents[1] for card in _cards_of_user(task_id)), None)
 
 
 def ids() -> list[str]:
-    """Returns the ids of all tasks, from the names of their cards; reads no card."""
+    """Returns all task ids, from the card file names. No card is read."""
     return list(_cards())
 
 
 def all_tasks() -> dict[str, Task]:
-    """Returns the tasks by id; a broken card causes a warning."""
+    """Returns the tasks by id. A broken card causes a warning."""
     by_id = {}
     for task_id in ids():
         try:
@@ -81,10 +81,10 @@ def all_tasks() -> dict[str, Task]:
 
 
 def task(task_id: str) -> Task:
-    """Returns a task by its id, or by the id of one of its datasets.
+    """Returns a task by its id or the id of one of its datasets.
 
     Raises:
-        ToucheError: if the task is unknown, or its card is broken or shares its name with another card.
+        ToucheError: if the task is unknown, or its card is broken or has the same name as another card.
     """
     name = task_id if isinstance(task_id, str) else ""
     path = _card(name)
@@ -96,32 +96,32 @@ def task(task_id: str) -> Task:
     if _card(task_of_dataset):
         return dataset(name)[0]
     remedy = choice(name, _cards())
-    if is_file(name) or not isinstance(task_id, str):  # a user has probably passed a second run, or qrels
+    if is_file(name) or not isinstance(task_id, str):  # probably a second run, or qrels
         remedy = "pass the id of a task; pass several runs as a list, and qrels by qrels="
     raise ToucheError(f"there is no task {quoted(task_id)}; {remedy}")
 
 
 def task_scored_by(task_id: str | None, measure: str | None = None, qrels: Path | None = None) -> Task:
-    """Returns a task with the measure and the qrels by which runs are to be scored.
+    """Returns a task with the measure and qrels to score runs by.
 
     Args:
-        task_id: the id of the task or of its dataset; None if only the qrels are known.
-        measure: another measure, in the notation of ir_measures.
-        qrels: the file of other qrels, for which there are no published values. Its name without the suffix
-            is the dimension.
+        task_id: the task or dataset id; None if you only have qrels.
+        measure: another measure, in ir_measures' notation.
+        qrels: another qrels file, for which no published values exist. Its name without the suffix is the
+            dimension.
 
     Raises:
-        ToucheError: if the task or the measure is unknown, or neither task nor qrels are passed.
+        ToucheError: if the task or measure is unknown, or neither task nor qrels are passed.
     """
     if task_id is None and qrels is None:
         raise ToucheError(f"neither task nor qrels are known; pass qrels, or a task: {', '.join(ids())}")
-    file_name = qrels.name if qrels else ""  # also the name of an unknown task
+    file_name = qrels.name if qrels else ""  # the name of an unknown task
     unknown = Task(
         id=file_name, title=file_name, url="", topics="", qrels={}, corpora={}, rules=Rules(unit="document")
     )
     chosen = unknown if task_id is None else task(task_id)
     scorer = chosen.measure if measure is None else measure_of(measure)
-    # Qrels with the name of the task's file of judged stances contain stances, not grades.
+    # A file with the same name as the task's judged stances contains stances, not grades.
     has_file_of_stances = (
         qrels is not None
         and STANCE in chosen.qrels
@@ -138,31 +138,25 @@ def task_scored_by(task_id: str | None, measure: str | None = None, qrels: Path 
     if qrels is not None:
         judged = _qrels_in(qrels, chosen, scores_stances)
         chosen = replace(chosen, published=())
-    elif measure is not None:  # a measure that the user chose scores only stances, or only rankings
+    elif measure is not None:  # a measure that the user chose scores either stances or rankings
         judged = {name: file for name, file in judged.items() if (name == STANCE) == scores_stances}
     if scores_image_question and measure is not None:  # the user chose one of the questions
         judged = {name: file for name, file in judged.items() if chosen.measure_for(name) == scorer}
     chosen = replace(chosen, qrels=judged)
     if scores_stances and not (chosen.stances and chosen.qrels):
         raise ToucheError(f"{MACRO_F1} needs judged stances; pass a task that has some")
-    # The measure of a task is always one of rankings. Stances are scored by macro F1 without it.
+    # A task's measure is always for rankings; stances are scored with macro F1 regardless.
     return chosen if scores_stances else replace(chosen, measure=scorer)
 
 
 def _qrels_in(qrels: Path, chosen: Task, has_stances: bool) -> dict[str, Judgments]:
-    """Returns the judged dimensions of a file with other qrels for a task.
-
-    Args:
-        qrels: the file.
-        chosen: the task.
-        has_stances: whether the file judges stances of documents, and has no grades.
-    """
+    """Returns the judged dimensions in another qrels file; ``has_stances`` if it judges stances."""
     path = str(qrels)
-    if chosen.rules.by_stance:  # the task's dimensions share a file
+    if chosen.rules.by_stance:  # the dimensions share a file
         return {dimension: structs.replace(file, file=path) for dimension, file in chosen.qrels.items()}
     if has_stances:
         return {STANCE: Judgments(path)}
-    if qrels.stem == STANCE:  # the dimension of these grades keeps the suffix: "stance" means judged stances
+    if qrels.stem == STANCE:  # keep the suffix, because "stance" means judged stances
         return {qrels.name: Judgments(path)}
     return {qrels.stem: Judgments(path)}
 
@@ -170,25 +164,25 @@ def _qrels_in(qrels: Path, chosen: Task, has_stances: bool) -> dict[str, Judgmen
 def tasks_scored_by(
     task_id: str | None, measures: Iterable[str | None], qrels: Path | None = None
 ) -> list[Task]:
-    """Returns a task once for each measure; several names of a measure count once.
+    """Returns a task once per measure. A measure that is named twice counts once.
 
     Args:
         task_id, qrels: as for ``task_scored_by``.
-        measures: the measures; None for that of the task.
+        measures: the measures; None for the task's own.
 
     Raises:
-        ToucheError: as ``task_scored_by``.
+        ToucheError: as for ``task_scored_by``.
     """
     scored = [task_scored_by(task_id, measure, qrels) for measure in measures]
-    # A task scored by macro F1 keeps its measure of rankings, and differs only in its dimensions.
+    # A task scored with macro F1 keeps its measure for rankings; only its dimensions differ.
     by_measure_and_dimensions = {(task.measure, *task.qrels): task for task in scored}
     return list(by_measure_and_dimensions.values())
 
 
 def datasets() -> list[str]:
-    """Returns the ids of all datasets: ``TASK`` for its whole corpus, ``TASK/NAME`` for others.
+    """Returns all dataset ids: ``TASK`` for the whole corpus, ``TASK/NAME`` for others.
 
-    A card that is not TOML has one dataset; its errors are reported by ``dataset``.
+    A card that isn't TOML counts as one dataset; ``dataset`` reports its errors.
     """
     return [
         task_id if name == "full" else f"{task_id}/{name}"
@@ -198,22 +192,22 @@ def datasets() -> list[str]:
 
 
 def is_dataset(dataset_id: str) -> bool:
-    """Returns whether ``dataset`` knows an id, also ``TASK/full``; reads at most the card of its task."""
+    """Returns whether ``dataset`` knows an id, including ``TASK/full``. Reads at most one card."""
     task_id, name = _task_and_corpus(dataset_id)
     card = _card(task_id)
     if card is None:
         return False
     try:
         return name in _read_once(card).corpora
-    except ToucheError:  # the card is broken, which ``dataset`` reports; its corpora may still be read
+    except ToucheError:  # ``dataset`` reports the broken card, but we can still read its corpora
         return name in ("full", *_corpus_names(card))
 
 
 def dataset(dataset_id: str) -> tuple[Task, Corpus]:
-    """Returns task and corpus of a dataset; the task's ``only_topics`` are those of the corpus.
+    """Returns a dataset's task and corpus; the task's ``only_topics`` are the corpus' topics.
 
     Raises:
-        ToucheError: if the dataset is unknown, or the card of its task is broken.
+        ToucheError: if the dataset is unknown or the card is broken.
     """
     text = dataset_id if isinstance(dataset_id, str) else ""
     task_id, name = _task_and_corpus(text)
@@ -225,18 +219,18 @@ def dataset(dataset_id: str) -> tuple[Task, Corpus]:
 
 
 def _task_and_corpus(dataset_id: str) -> tuple[str, str]:
-    """Returns the id of a dataset's task, and the name of the corpus in its card; both may be unknown."""
-    if _card(dataset_id):  # the id of a task, which may have a slash, such as spot-check/arguments
+    """Splits a dataset id into task id and corpus name; both may be unknown."""
+    if _card(dataset_id):  # a task id may contain a slash, e.g. spot-check/arguments
         return dataset_id, "full"
     task_id, _, name = dataset_id.rpartition("/")
     return task_id, name
 
 
 def check_name(card: Path) -> None:
-    """Checks that a card in ``TOUCHE_DATA`` does not share its name with a shipped card.
+    """Checks that a card in ``TOUCHE_DATA`` doesn't have a shipped card's name.
 
     Raises:
-        InputError: if both have the same name.
+        InputError: if it does.
     """
     task_id = card_id(card)
     is_of_user = realpath(card) in [realpath(other) for other in _cards_of_user(task_id)]
@@ -246,27 +240,27 @@ def check_name(card: Path) -> None:
 
 
 def _cards() -> dict[str, Path]:
-    """Returns the cards by the ids of their tasks; shipped cards have priority."""
-    folders = reversed(data_folders())  # so that cards of earlier folders replace those of later ones
+    """Returns the cards by task id. Shipped cards win."""
+    folders = reversed(data_folders())  # so that earlier folders win
     own = {card_id(card): card for folder in folders for card in (folder / "tasks").glob("[!.]*.toml")}
     return dict(sorted((own | _shipped()).items()))
 
 
 def _card(task_id: str) -> Path | None:
-    """Returns the card of a task, as in ``_cards``, but lists no folder of the user; None if unknown."""
+    """Returns a task's card without listing the user's folders; None if unknown."""
     return _shipped().get(task_id) or next(iter(_cards_of_user(task_id)), None)
 
 
 @cache
 def _shipped() -> dict[str, Path]:
-    """Returns the cards that ship with touche, by the ids of their tasks; these files never change."""
+    """Returns the shipped cards by task id."""
     folders = (_FOLDER, _FOLDER / SPOT_CHECK)
     return {card_id(card): card for folder in folders for card in folder.glob("[!.]*.toml")}
 
 
 def _cards_of_user(task_id: str) -> list[Path]:
-    """Returns the cards of a task in the folders of ``TOUCHE_DATA``, at most one for each folder."""
-    if "/" in task_id or task_id.startswith("."):  # subfolders and hidden files are not searched
+    """Returns the task's cards in ``TOUCHE_DATA``, at most one per folder."""
+    if "/" in task_id or task_id.startswith("."):  # we don't search subfolders and hidden files
         return []
     cards = (folder / "tasks" / f"{task_id}.toml" for folder in data_folders())
     return [card for card in cards if os.path.exists(card)]  # noqa: PTH110 (Path.exists raises for long names)

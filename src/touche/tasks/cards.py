@@ -1,4 +1,4 @@
-"""Cards of tasks: TOML files, decoded strictly into records."""
+"""Task cards: TOML files, decoded into strict records."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -25,13 +25,13 @@ from touche.tasks.task_records import (
     card_id,
 )
 
-_FRONT_PAGE = "index"  # the gallery names each task's page by its id
+_FRONT_PAGE = "index"  # the gallery names each page after its task
 
 Texts = Annotated[tuple[Text, ...], Meta(min_length=1)]
 
 
 class _Ranking(Strict, frozen=True):
-    """A row of a table of results."""
+    """A row in a results table."""
 
     team: Text
     value: Share
@@ -64,7 +64,7 @@ class _Rankings(Strict, frozen=True):
 
 
 class _Stance(Strict, frozen=True):
-    """A row of a table of detected stances."""
+    """A row in a table of detected stances."""
 
     team: Text
     tag: Text
@@ -88,7 +88,7 @@ class _Stances(Strict, frozen=True):
 
 
 class _Card(Strict, frozen=True):
-    """A card; ``Task``, ``Judgments``, ``Corpus`` and ``Rules`` describe its keys."""
+    """A card. ``Task``, ``Judgments``, ``Corpus`` and ``Rules`` describe its keys."""
 
     id: Text
     title: Text
@@ -121,7 +121,7 @@ class _Card(Strict, frozen=True):
         self._check_tables()
 
     def _check_tables(self) -> None:
-        """Raises an error for published values without measure, or with other judgments than the card's."""
+        """Rejects published values without a measure, or for judgments that the card doesn't name."""
         for number, stances in enumerate(self.stance, 1):
             _check_measure(f"stance[{number}]", stances.measure, MACRO_F1.name)
             if stances.measure != MACRO_F1.name:
@@ -139,16 +139,16 @@ class _Card(Strict, frozen=True):
 
 
 def _check_measure(key: str, measure: str, example: str) -> None:
-    """Raises an error if a table names no measure; its values cannot change with the task's measure."""
+    """Rejects a table without a measure: its values must not change when the task's measure does."""
     if not measure:
         raise ValueError(f'{key}: measure is missing; add the measure of these values: measure = "{example}"')
 
 
 def read_card(path: Path) -> Task:
-    """Returns the task of a card.
+    """Returns the task on a card.
 
     Raises:
-        InputError: if the card cannot be read, or one of its keys has an error.
+        InputError: if the card can't be read or has an error.
     """
     card = read_record(path, _Card)
     task_id = card_id(path)
@@ -159,14 +159,14 @@ def read_card(path: Path) -> Task:
         problem = f"id: {task_id!r} is the name of the gallery's front page"
         raise InputError(path, problem, "change the name of the file and its id")
     attributes = asdict(card)
-    del attributes["stance"]  # its rows become published ones, below
+    del attributes["stance"]  # they become published rows below
     attributes["measure"] = measure_of(card.measure)
     attributes["published"] = (*_best_first([*_rows_of_rankings(card)]), *_best_first(_rows_of_stances(card)))
     return Task(**attributes)
 
 
 def _rows_of_rankings(card: _Card) -> Iterator[Published]:
-    """Yields the rows of the card's tables of rankings."""
+    """Yields the rows of the ranking tables."""
     for table in card.published:
         measure = str(measure_of(table.measure))
         for row in table.runs:
@@ -192,7 +192,7 @@ def _rows_of_rankings(card: _Card) -> Iterator[Published]:
 
 
 def _rows_of_stances(card: _Card) -> list[Published]:
-    """Returns the rows of the card's tables of detected stances."""
+    """Returns the rows of the stance tables."""
     return [
         Published(
             task=card.id,
@@ -218,6 +218,6 @@ def _rows_of_stances(card: _Card) -> list[Published]:
 
 
 def _best_first(rows: Sequence[Published]) -> list[Published]:
-    """Sorts the rows of each kind by descending value; kinds stay in the order of the card."""
+    """Sorts each kind by descending value. Kinds keep the card's order."""
     kinds = list(dict.fromkeys(row.kind for row in rows))
     return sorted(rows, key=lambda row: (kinds.index(row.kind), -row.value))

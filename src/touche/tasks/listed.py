@@ -8,17 +8,17 @@ from touche.trec.framed import Table
 
 @dataclass(frozen=True)
 class ListedTask:
-    """A task in the list of all tasks.
+    """A task in the list.
 
     Attributes:
-        id: the id, such as ``touche-2021-task-1``.
+        id: such as ``touche-2021-task-1``.
         title: the title.
         unit: the ranked unit, such as ``argument``.
-        measure: the measure of the runs, such as ``nDCG@5``.
+        measure: such as ``nDCG@5``.
         dimensions: the judged dimensions, such as ``relevance``.
-        datasets: the ids of its datasets; the first is the task with its whole collection.
+        datasets: the dataset ids, the whole collection first.
         published: the number of published results.
-        url: the web page of the task.
+        url: the task's web page.
     """
 
     id: str
@@ -32,11 +32,11 @@ class ListedTask:
 
 
 def list_tasks() -> Table[ListedTask]:
-    """Returns all tasks: those that ship with touche, and those of ``TOUCHE_DATA``.
+    """Returns all tasks: those that ship with touche and those in ``TOUCHE_DATA``.
 
     Returns:
-        A ``ListedTask`` for each task, by its id; ``frame()`` returns them as a DataFrame. A broken card is
-        a ``ToucheWarning``, and not in the list.
+        A ``ListedTask`` per task, sorted by id; ``frame()`` returns a DataFrame. A broken card causes a
+        ``ToucheWarning`` and isn't listed.
 
     Examples:
         >>> import touche
@@ -51,7 +51,7 @@ def list_tasks() -> Table[ListedTask]:
             unit=task.rules.unit,
             measure=task.measure.name,
             dimensions=tuple(task.qrels),
-            # Another dataset of a task appends its name to the task's id, such as /sample.
+            # a dataset's id is the task's id plus a name, e.g. /sample
             datasets=tuple(name for name in all_datasets if task.id in (name, name.rpartition("/")[0])),
             published=len(task.published),
             url=task.url,

@@ -1,7 +1,7 @@
-"""Measures in the notation of ir_measures, such as ``nDCG@5``, ``AP`` and ``P(rel=2)@10``, and macro F1.
+"""Measures in ir_measures' notation, such as ``nDCG@5``, ``AP`` and ``P(rel=2)@10``, and macro F1.
 
-``measure_of`` knows every measure of ir_measures that trec_eval computes, also by its name in trec_eval, such
-as ``ndcg_cut_5``, and the measures in ``own_measures.py``.
+``measure_of`` knows every ir_measures measure that trec_eval computes, even by its trec_eval name such as
+``ndcg_cut_5``, and the measures in ``own_measures.py``.
 """
 
 import ast
@@ -16,7 +16,7 @@ from touche.errors import ToucheError
 from touche.tasks.own_measures import OWN_MEASURES
 
 _MAX_NAME_LENGTH = 100  # characters
-# The least and the largest value of the parameters of measures.
+# Smallest and largest values of the measures' parameters.
 _PARAMETER_RANGES = {
     "cutoff": (1, 1000),
     "rel": (1, 1000),
@@ -25,7 +25,7 @@ _PARAMETER_RANGES = {
     "p": (0, 0.99),
 }
 _LARGEST_GAIN = 1000  # trec_eval's memory and time grow with it
-# Names of trec_eval; after those with @, a number such as _5 or .5 is the cutoff.
+# trec_eval's names. If the value ends in @, a number such as _5 or .5 is the cutoff.
 _NAMES_OF_TREC_EVAL = {
     "map": "AP",
     "map_cut": "AP@",
@@ -43,7 +43,7 @@ _NAMES_OF_TREC_EVAL = {
     "set_map": "SetAP",
 }
 _OF_SUBTOPICS = "it needs judgments of subtopics, which touche merges; choose a measure without subtopics"
-_NOT_COMPUTED = {  # reasons why measures are refused
+_NOT_COMPUTED = {  # why we refuse these measures
     "DCG": "ir_measures does not have it; choose nDCG, which is DCG divided by that of the ideal ranking",
     **dict.fromkeys(("alpha_nDCG", "alpha_DCG", "α_nDCG", "α_DCG", "ERR_IA", "nERR_IA"), _OF_SUBTOPICS),
     **dict.fromkeys(("NRBP", "nNRBP", "AP_IA", "MAP_IA", "P_IA", "StRecall"), _OF_SUBTOPICS),
@@ -52,16 +52,16 @@ _REMEDY = "write it as in ir_measures, such as nDCG@10, AP, P(rel=2)@10 or RR"
 
 
 class MeasureError(ToucheError, ValueError):
-    """An unknown measure, or one that cannot be computed; in a TOML file a wrong value."""
+    """An unknown measure, or one that can't be computed."""
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure of runs; higher is better. All are from 0 to 1, except for some of ``OWN_MEASURES``.
+    """A measure. Higher is better. Values are between 0 and 1, except for some ``OWN_MEASURES``.
 
     Attributes:
-        name: the name in ir_measures, such as ``nDCG@5``.
-        cutoff: the number of scored results, or None if all are scored.
+        name: ir_measures' name, such as ``nDCG@5``.
+        cutoff: the number of scored results; None if all are scored.
     """
 
     name: str
@@ -69,60 +69,60 @@ class Measure:
 
     @property
     def of_script(self) -> bool:
-        """Whether the organizers' script computes it: only nDCG@k, with the grades as gains."""
+        """Whether the organizers' script computes it: only nDCG@k, with grades as gains."""
         return self.name == f"nDCG@{self.cutoff}"
 
     @property
     def of_trec_eval(self) -> bool:
-        """Whether trec_eval itself computes it; only for measures of ir_measures."""
+        """Whether trec_eval computes it. Only for ir_measures' measures."""
         return _name_in(self.name) not in OWN_MEASURES
 
     @property
     def evaluators(self) -> list[str]:
-        """The evaluators that compute it: both for nDCG@k, touche for stances and images, else trec_eval."""
+        """The evaluators: both for nDCG@k, touche for stances and images, otherwise trec_eval."""
         if self in (MACRO_F1, *MEASURE_OF_QUESTION.values()):
             return ["touche"]
         return ["trec_eval", "touche"] if self.of_script else ["trec_eval"]
 
     @property
     def depth(self) -> int | None:
-        """How many of the first results decide it; None for all, also if unjudged results are skipped."""
+        """How many results can affect it; None for all, even when unjudged results are skipped."""
         return None if self.condenses else self.cutoff
 
     @property
     def judged(self) -> str:
-        """The name of the share of judged documents among the scored results, such as ``Judged@5``."""
+        """The name of the judged share of the scored results, such as ``Judged@5``."""
         return f"Judged@{self.cutoff}" if self.cutoff else "Judged"
 
     @property
     def is_judged_share(self) -> bool:
-        """Whether it is the share of judged documents itself."""
+        """Whether this is the judged share itself."""
         return self.name == self.judged
 
     @property
     def condenses(self) -> bool:
-        """Whether unjudged documents are ignored, instead of counted as not relevant."""
+        """Whether unjudged documents are skipped instead of counting as not relevant."""
         return self.name.startswith("Bpref") or "judged_only=True" in self.name
 
     def __str__(self) -> str:
         return self.name
 
 
-MACRO_F1 = Measure("macro F1")  # for detected stances, which are not ranked
-# What the assessors answered about an image, by the official names.
+MACRO_F1 = Measure("macro F1")  # for detected stances, which aren't ranked
+# The assessors' questions about an image, under their official names.
 QUESTIONS = ("topicRelevance", "argumentativeness", "stanceRelevance")
-IMAGES = 10  # the scored images of each ranking
+IMAGES = 10  # scored images per ranking
 MEASURE_OF_QUESTION = {question: Measure(f"{question}P@{IMAGES}", IMAGES) for question in QUESTIONS}
 """The organizers' measures of images that are ranked for each topic and stance."""
 
 
 def _name_in(text: str) -> str:
-    """Returns the name of a measure without its parameters and cutoff, such as ``P`` for ``P(rel=2)@10``."""
+    """Returns a measure's name without parameters and cutoff: ``P`` for ``P(rel=2)@10``."""
     return re.match(r"\w*", text)[0]  # type: ignore[index]  # it matches any text
 
 
 def measures_in(text: str) -> list[str]:
-    """Splits a list of measures, such as ``nDCG@5,P(rel=2)@10``, at the commas outside of brackets."""
+    """Splits a list of measures, such as ``nDCG@5,P(rel=2)@10``, at the commas outside brackets."""
     open_brackets = 0
     parts = [""]
     for character in text:
@@ -130,7 +130,7 @@ def measures_in(text: str) -> list[str]:
             open_brackets += 1
         elif character in ")}]":
             open_brackets -= 1
-        if character == "," and open_brackets <= 0:  # below 0 after a bracket that was not opened
+        if character == "," and open_brackets <= 0:  # negative if a bracket closes that never opened
             parts.append("")
         else:
             parts[-1] += character
@@ -138,10 +138,10 @@ def measures_in(text: str) -> list[str]:
 
 
 def parse_measures(measure: Any) -> list[str | None]:
-    """Returns the names of measures, each once; None and an empty list mean the measure of the task.
+    """Returns the names of measures, each once. None and an empty list stand for the task's measure.
 
     Args:
-        measure: a measure of ir_measures, its name, names as in ``nDCG@5,AP``, None, or a list of these.
+        measure: an ir_measures measure, its name, names such as ``nDCG@5,AP``, None, or a list of these.
     """
     passed = measure if isinstance(measure, list | tuple) else [measure]
     names = list[str | None]()
@@ -155,13 +155,13 @@ def parse_measures(measure: Any) -> list[str | None]:
 
 @cache
 def measure_of(text: str) -> Measure:
-    """Returns the measure with a name; ``NDCG(cutoff=5)`` and trec_eval's ``ndcg_cut_5`` become ``nDCG@5``.
+    """Returns the measure with a name. ``NDCG(cutoff=5)`` and trec_eval's ``ndcg_cut_5`` become ``nDCG@5``.
 
     Raises:
-        MeasureError: if it is unknown, or cannot be computed.
+        MeasureError: if it's unknown or can't be computed.
     """
     text = _of_trec_eval(text)
-    ndcg = re.fullmatch(r"nDCG@([1-9][0-9]{0,2})", text)  # a shortcut, because ir_measures loads slowly
+    ndcg = re.fullmatch(r"nDCG@([1-9][0-9]{0,2})", text)  # a shortcut, because importing ir_measures is slow
     if ndcg:
         return Measure(text, int(ndcg[1]))
     for measure in (MACRO_F1, *MEASURE_OF_QUESTION.values()):
@@ -178,7 +178,7 @@ def measure_of(text: str) -> Measure:
 
 
 def _of_trec_eval(text: str) -> str:
-    """Returns the name in ir_measures for a name in trec_eval; returns other names unchanged."""
+    """Translates a trec_eval name into ir_measures' name; leaves other names unchanged."""
     name, number = re.fullmatch(r"(.*?)(?:[._]([0-9]+(?:\.[0-9]+)?))?", text, re.DOTALL).groups()  # type: ignore[union-attr]
     known = _NAMES_OF_TREC_EVAL.get(name, "")
     is_complete = known.endswith("@") == bool(number)
@@ -186,9 +186,9 @@ def _of_trec_eval(text: str) -> str:
 
 
 def parsed(text: str) -> Any:
-    """Returns the measure of ir_measures with a name.
+    """Returns the ir_measures measure with a name.
 
-    The name is parsed here, because the parser of ir_measures 0.4.3 does not work with Python 3.14.
+    We parse the name ourselves, because ir_measures 0.4.3's parser fails on Python 3.14.
 
     Raises:
         MeasureError: if the measure is unknown.
@@ -197,7 +197,7 @@ def parsed(text: str) -> Any:
     if len(text) > _MAX_NAME_LENGTH:
         raise unknown
     try:
-        with warnings.catch_warnings(action="ignore"):  # the parser warns of probable mistakes
+        with warnings.catch_warnings(action="ignore"):  # the parser warns about likely mistakes
             measure = _measure_in(ast.parse(text, mode="eval").body)
         measure.validate_params()
     except ModuleNotFoundError as error:
@@ -212,11 +212,11 @@ def parsed(text: str) -> Any:
 
 
 def _with_capitals(text: str) -> str:
-    """Returns a name with the capitals of ir_measures, such as nDCG@5 for ndcg@5; empty if there is none."""
-    import ir_measures  # optional: an image lacks it
+    """Returns a name in ir_measures' spelling, e.g. nDCG@5 for ndcg@5; empty if there is none."""
+    import ir_measures  # not installed in images
 
     name = _name_in(text)
-    registry = ir_measures.measures.registry  # measures by their names and other names
+    registry = ir_measures.measures.registry  # by name and alias
     proper_names = {any_name.lower(): measure.NAME for any_name, measure in registry.items()}
     proper_names |= {own_name.lower(): own_name for own_name in OWN_MEASURES}
     proper_name = proper_names.get(name.lower(), name)
@@ -231,9 +231,9 @@ def _with_capitals(text: str) -> str:
 def _measure_in(node: Any) -> Any:
     """Returns the measure in the syntax tree of ``Name`` or ``Name(parameter=literal, ...)``.
 
-    Both may have the operator ``@literal``, as in ``P(rel=2)@10``.
+    Either can be followed by ``@literal``, as in ``P(rel=2)@10``.
     """
-    import ir_measures  # optional: an image lacks it
+    import ir_measures  # not installed in images
 
     cutoff = None
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
@@ -246,21 +246,21 @@ def _measure_in(node: Any) -> Any:
     if not isinstance(node, ast.Name):
         raise ValueError("not a name of a measure")
     kind = ir_measures.measures.registry.get(node.id) or _own_kind(node.id)
-    # The ``arg`` of ``**literal`` is None; ir_measures refuses the empty name.
+    # ``arg`` is None for ``**literal``, and ir_measures refuses the empty name.
     parameters = {keyword.arg or "": ast.literal_eval(keyword.value) for keyword in keywords}
-    if cutoff is not None:  # ``@`` sets the parameter that AT_PARAM names
+    if cutoff is not None:  # ``@`` sets the parameter in AT_PARAM
         parameters[kind.AT_PARAM] = ast.literal_eval(cutoff)
     return kind(**parameters)
 
 
 @cache
 def _own_kind(name: str) -> Any:
-    """Returns a class of ir_measures for one of ``OWN_MEASURES`` that it lacks.
+    """Creates an ir_measures class for one of our ``OWN_MEASURES``.
 
     Raises:
         KeyError: if there is no such measure.
     """
-    import ir_measures  # optional: an image lacks it
+    import ir_measures  # not installed in images
 
     parameters = {
         parameter: ir_measures.measures.ParamInfo(dtype=kind, required=True)  # type: ignore[no-untyped-call]
@@ -271,13 +271,13 @@ def _own_kind(name: str) -> Any:
 
 
 def _problems(measure: Any) -> Iterator[str]:
-    """Yields the reasons why a measure cannot be computed; values out of range can crash trec_eval."""
-    import ir_measures  # optional: an image lacks it
+    """Yields why a measure can't be computed. Values out of range can crash trec_eval."""
+    import ir_measures  # not installed in images
 
     for name, (least, most) in _PARAMETER_RANGES.items():
-        value = measure.params.get(name, least)  # a parameter that the measure lacks is in range
+        value = measure.params.get(name, least)  # a parameter that the measure doesn't have is in range
         is_in_range = not isinstance(value, bool) and least <= value <= most
-        # Names of trec_eval have at most two decimals, such as iprec_at_recall_0.10.
+        # trec_eval's names have at most two decimals, e.g. iprec_at_recall_0.10.
         has_two_decimals = value == round(value, 2)
         if not (is_in_range and has_two_decimals):
             decimals = " with at most two decimals" if isinstance(value, float) else ""
@@ -296,10 +296,11 @@ def _problems(measure: Any) -> Iterator[str]:
 
 
 def uncut(measure: Any) -> Any:
-    """Returns RR for RR@k, because trec_eval lacks RR@k; returns other measures unchanged.
+    """Returns RR for RR@k, which trec_eval doesn't have; returns other measures unchanged.
 
-    The caller then computes RR on k results, as ``trec_eval -M k`` does. RR@k with ``judged_only`` is
-    unchanged, because it skips unjudged results and so may need more than k.
+    The caller then computes RR on k results, like ``trec_eval -M k``. RR@k with ``judged_only`` stays as it
+    is:
+    it skips unjudged results and may need more than k.
     """
     if measure.NAME != "RR" or measure.params.get("judged_only"):
         return measure

@@ -1,7 +1,7 @@
-"""Measures that trec_eval lacks, computed on its ranking and averaged over its topics.
+"""Measures that trec_eval doesn't have, computed on its ranking and averaged over its topics.
 
-To add a measure, write its formula and an entry of ``OWN_MEASURES``. The evaluators, the notes and the
-documentation read this table.
+To add one, write its formula and an entry in ``OWN_MEASURES``. The evaluators, notes and documentation
+read this table.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,12 +11,12 @@ from typing import Any
 
 @dataclass(frozen=True)
 class JudgedRanking:
-    """The ranking of one topic with its judgments, as a formula gets it.
+    """One topic's ranking with its judgments: a formula's input.
 
     Attributes:
-        grades: the grade of each document, best rank first, down to the cutoff; 0 for an unjudged document.
+        grades: each document's grade, best rank first, down to the cutoff; 0 if unjudged.
         is_judged: whether each of these documents is judged.
-        judged_grades: the grades of all judged documents of the topic, in no order.
+        judged_grades: the grades of all the topic's judged documents, in no particular order.
         highest: the highest grade in the qrels of all topics.
     """
 
@@ -28,14 +28,14 @@ class JudgedRanking:
 
 @dataclass(frozen=True)
 class OwnMeasure:
-    """A measure that trec_eval lacks.
+    """A measure that trec_eval doesn't have.
 
     Attributes:
-        formula: returns the value of a topic. The second argument is the measure in the form of ir_measures:
-            ``measure["p"]`` is a parameter or its default, ``measure.params`` has only the passed parameters.
-        prose: the description in the documentation, after the name.
-        parameters: the required parameters with their types, if ir_measures lacks the measure. ``cutoff`` is
-            written with an at sign.
+        formula: returns a topic's value. The second argument is the ir_measures object: ``measure["p"]`` is a
+            parameter or its default; ``measure.params`` only contains the parameters that were passed.
+        prose: the description in the documentation, following the name.
+        parameters: types of the required parameters if ir_measures doesn't have the measure. ``cutoff`` is
+            written after an @.
     """
 
     formula: Callable[[JudgedRanking, Any], float]
@@ -44,10 +44,11 @@ class OwnMeasure:
 
 
 def rbp(ranking: JudgedRanking, measure: Any) -> float:
-    """Returns rank-biased precision (Moffat and Zobel 2008): the sum over ranks r of (1 - p) p^(r-1) gain.
+    """Rank-biased precision (Moffat and Zobel 2008): the sum over ranks r of (1 - p) p^(r-1) gain.
 
-    As in ir_measures, the gain is the grade, so values can be above 1. With ``rel``, the gain is 1 or 0. The
-    chance that a user goes on to the next document is ``p``.
+    As in ir_measures, the gain is the grade, so values can exceed 1. With ``rel``, the gain is 1 or 0. ``p``
+    is
+    the probability that a user continues to the next document.
     """
     p: float = measure["p"]
     rel = measure.params.get("rel")
@@ -56,11 +57,11 @@ def rbp(ranking: JudgedRanking, measure: Any) -> float:
 
 
 def err(ranking: JudgedRanking, _: Any) -> float:
-    """Returns expected reciprocal rank (Chapelle et al. 2009), as TREC's gdeval.
+    """Expected reciprocal rank (Chapelle et al. 2009), as in TREC's gdeval.
 
-    ERR is the sum over the ranks r of R(r) / r times the product of 1 - R(i) over all ranks i before r.
-    R(r) = (2^grade - 1) / 2^highest is the chance that the document on rank r satisfies the user. The highest
-    grade is 4 in gdeval and ir_measures, or more if the qrels have a higher one.
+    ERR is the sum over ranks r of R(r) / r times the product of 1 - R(i) over all earlier ranks i.
+    R(r) = (2^grade - 1) / 2^highest is the probability that the document at rank r satisfies the user. The
+    highest grade is 4, as in gdeval and ir_measures, unless the qrels contain a higher one.
     """
     highest = max(ranking.highest, 4)
     value = 0.0
@@ -73,7 +74,7 @@ def err(ranking: JudgedRanking, _: Any) -> float:
 
 
 def judged(ranking: JudgedRanking, _: Any) -> float:
-    """Returns the share of judged documents; 0 for a topic without documents."""
+    """The share of judged documents; 0 for a topic without documents."""
     return sum(ranking.is_judged) / len(ranking.is_judged) if ranking.is_judged else 0.0
 
 

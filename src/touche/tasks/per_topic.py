@@ -1,4 +1,4 @@
-"""Published values of each topic, in tables next to the cards: one per dimension, with a row per run."""
+"""Published values per topic, in tables next to the cards: one per dimension, with a row per run."""
 
 import csv
 from collections.abc import Mapping
@@ -12,18 +12,18 @@ from touche.tasks.task_records import Published, Task, rounded
 from touche.trec.framed import Table
 
 _FOLDER = Path(__file__).parent / "per-topic"
-_LEAST_POSITIVE_VALUES = 10  # values above 0 that are enough to identify a run
+_LEAST_POSITIVE_VALUES = 10  # enough positive values to identify a run
 
 
 @dataclass(frozen=True)
 class PublishedTopic:
-    """A published value of one topic.
+    """A published value for one topic.
 
     Attributes:
         task, dimension, measure, team, tag, baseline: as in ``Published``.
-        topic: the number of the topic.
-        value: the value, three decimals.
-        is_ambiguous: whether the tag has several values per topic, which cannot be assigned to runs.
+        topic: the topic's number.
+        value: the value, with three decimals.
+        is_ambiguous: whether the tag has several values per topic, so that we can't tell the runs apart.
     """
 
     task: str
@@ -40,22 +40,23 @@ class PublishedTopic:
 def published_topics(
     task: str, *, team: str | None = None, only_baselines: bool = False
 ) -> Table[PublishedTopic]:
-    """Returns the published values of each topic: nDCG@5 of rankings, macro F1 of detected stances.
+    """Returns the published values per topic: nDCG@5 for rankings, macro F1 for detected stances.
 
     The organizers published them for ``touche-2021-task-1``, ``touche-2021-task-2`` and
-    ``touche-2022-task-2``. Some runs lack topics; their published means are over the topics that they have.
+    ``touche-2022-task-2``. Some runs lack topics; their published means only cover the topics they have.
 
     Args:
-        task: the id of the task, or of a dataset with some of its topics.
-        team: the team whose values to return; None for all teams.
-        only_baselines: whether to return only values of the organizers' baselines.
+        task: the task's id, or the id of a dataset with some of its topics.
+        team: only this team's values; None for all teams.
+        only_baselines: only the organizers' baselines.
 
     Returns:
-        Records of ``touche.tasks.per_topic.PublishedTopic``, run by run; none for other tasks. The notes name
-        the tasks that have some. ``frame()`` returns them as a DataFrame.
+        ``touche.tasks.per_topic.PublishedTopic`` records, run by run; none for other tasks. The notes name
+        the
+        tasks that have some. ``frame()`` returns a DataFrame.
 
     Raises:
-        ToucheError: if there is no such task, or the task has values but none of the team.
+        ToucheError: if there is no such task, or the task has values but not for this team.
 
     Examples:
         >>> import touche
@@ -77,10 +78,8 @@ def published_topics(
 
 
 def values_of_topics(task: Task) -> tuple[PublishedTopic, ...]:
-    """Returns the published values of a task's topics, run by run in the order of the published results.
-
-    Args:
-        task: the task; if it has ``only_topics``, only their values are returned.
+    """Returns a task's published values per topic, run by run; only for ``only_topics`` if the task has
+    them.
     """
     published = []
     for row in task.published:
@@ -106,34 +105,34 @@ def values_of_topics(task: Task) -> tuple[PublishedTopic, ...]:
 
 
 def topic_values(row: Published) -> Mapping[str, float] | str:
-    """Returns the published value of each topic of a run, or the reason why the run has no such values."""
+    """Returns a published run's value for each topic, or why there are none."""
     table = _runs_by_tag(row.task, row.dimension, row.measure)
     runs = table.get(row.tag, [])
     if not runs:
         return "no values of its topics are published"
     if len(runs) > 1:
         return "two values are published for each topic"
-    values = dict(sorted(runs[0].items()))  # ranks need the same order of topics for all runs
+    values = dict(sorted(runs[0].items()))  # ranks need the same topic order for all runs
     all_topics = {topic for runs_with_tag in table.values() for run in runs_with_tag for topic in run}
     missing = len(all_topics) - len(values)
     return f"values of {missing} of {len(all_topics)} topics are missing" if missing else values
 
 
 def tasks_with_topics() -> list[str]:
-    """Returns the ids of the tasks that have published values of topics."""
+    """Returns the ids of tasks with published values per topic."""
     return sorted({path.stem.rpartition("-")[0] for path in _FOLDER.glob("*.tsv")})
 
 
 def equal_runs(task: Task, values: Mapping[str, Mapping[str, float]]) -> list[Published]:
-    """Returns the published runs that equal a run in every topic and dimension.
+    """Returns the published runs with the same value as a run in every topic and dimension.
 
     Args:
-        task: the task, perhaps of fewer topics.
-        values: the run's values of the task's measure by dimension and topic.
+        task: the task, possibly with fewer topics.
+        values: the run's values by dimension and topic.
 
     Returns:
-        A row of each published run; none if any dimension has fewer than ten values above 0, because such
-        values may be equal by chance.
+        A row per published run. None if a dimension has fewer than ten positive values, which could be equal
+        by chance.
     """
     rounded_values = {
         dimension: {topic: rounded(value) for topic, value in topics.items()}
@@ -151,13 +150,13 @@ def equal_runs(task: Task, values: Mapping[str, Mapping[str, float]]) -> list[Pu
 
 
 def identifies_run(values: Mapping[str, float]) -> bool:
-    """Returns whether enough values of topics are above 0 that no other run has all of them by chance."""
+    """Returns whether enough topics have positive values to rule out that two runs agree by chance."""
     return sum(value > 0 for value in values.values()) >= _LEAST_POSITIVE_VALUES
 
 
 @cache
 def _runs_by_tag(task_id: str, dimension: str, measure: str) -> dict[str, list[dict[str, float]]]:
-    """Returns the runs by tag, each as its values by topic; empty if no table has the measure."""
+    """Returns each tag's runs as values by topic; empty if no table has the measure."""
     path = _FOLDER / f"{task_id}-{dimension}.tsv"
     runs = dict[str, list[dict[str, float]]]()
     if path.exists():
@@ -171,6 +170,6 @@ def _runs_by_tag(task_id: str, dimension: str, measure: str) -> dict[str, list[d
 
 
 def read_table(path: Path) -> tuple[str, list[dict[str, str]]]:
-    """Returns the origin of a table of published values, which is its first line, and the rows."""
+    """Returns a table's first line, which says where it comes from, and its rows."""
     origin, *lines = path.read_text(encoding="utf-8").splitlines()
     return origin, [*csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)]

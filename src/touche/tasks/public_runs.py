@@ -1,4 +1,4 @@
-"""Public runs: the runs behind published results that anyone can download, listed next to the cards."""
+"""Public runs: the downloadable runs behind published results, listed next to the cards."""
 
 from collections import Counter
 from pathlib import Path
@@ -97,7 +97,9 @@ def checks(task: Task) -> dict[Published, tuple[str, str]]:
     The first is ``re-evaluated`` (an equal value), ``not re-evaluated`` or ``run not public``.
     """
     index = public_runs(task)
-    untagged = {run.team for run in index.runs if not run.tags}  # only the files tell which rows are theirs
+    untagged = {
+        run.team for run in index.runs if not run.tags
+    }  # only their files tell which rows they belong to
     result = {
         row: ("not re-evaluated", index.page) if row.team in untagged else ("run not public", "")
         for row in task.published

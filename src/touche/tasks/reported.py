@@ -1,4 +1,4 @@
-"""Values of systems over the whole corpora that TIREx reports; nobody submitted these runs to Touché."""
+"""Values for whole corpora that TIREx reports, from systems that nobody submitted to Touché."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -13,15 +13,15 @@ _FOLDER = Path(__file__).parent / "reported"
 
 @dataclass(frozen=True, kw_only=True)
 class Reported:
-    """Values of a system by the judgments of a task's relevance, computed by trec_eval.
+    """A system's values for a task's relevance judgments, computed with trec_eval.
 
     Attributes:
-        task: id of the task.
+        task: the task's id.
         dimension: the judged dimension.
-        system: name of the system.
-        ndcg_10, precision_10: nDCG@10 and P@10; unjudged documents count as not relevant.
-        unjudged_10: share of unjudged documents among the first ten.
-        source: address of the values.
+        system: the system's name.
+        ndcg_10, precision_10: nDCG@10 and P@10. Unjudged documents count as not relevant.
+        unjudged_10: the unjudged share of the first ten documents.
+        source: where the values come from.
     """
 
     task: str
@@ -34,16 +34,16 @@ class Reported:
 
 
 def reported(task: str) -> Table[Reported]:
-    """Returns values of systems over a task's whole corpus that TIREx reports, best nDCG@10 first.
+    """Returns the values that TIREx reports for a task's whole corpus, best nDCG@10 first.
 
-    They are not published results of Touché, because nobody submitted these runs. Most have many unjudged
-    documents among their first ten.
+    They aren't published Touché results: nobody submitted these runs. Most of them have many unjudged
+    documents in their top ten.
 
     Args:
-        task: the id of the task.
+        task: the task's id.
 
     Returns:
-        Records of ``touche.tasks.reported.Reported``; none for tasks other than those of 2020 and 2021.
+        ``touche.tasks.reported.Reported`` records; none for tasks other than those of 2020 and 2021.
 
     Raises:
         ToucheError: if there is no such task.
@@ -59,12 +59,12 @@ def reported(task: str) -> Table[Reported]:
 
 @cache
 def reported_results(task_id: str) -> tuple[Reported, ...]:
-    """Returns the reported values of a task, best nDCG@10 first; none if TIREx reports none."""
+    """Returns a task's reported values, best nDCG@10 first; none if TIREx reports none."""
     path = _FOLDER / f"{task_id}.tsv"
     if not path.exists():
         return ()
     origin, table = read_table(path)
-    source = origin.rpartition("(")[2].rstrip(")")  # it ends with the address, in brackets
+    source = origin.rpartition("(")[2].rstrip(")")  # it ends with the address in brackets
     rows = [
         Reported(
             task=task_id,

@@ -1,4 +1,4 @@
-"""The records of a task: topics, qrels, corpora, rules and published results."""
+"""A task's records: topics, qrels, corpora, rules and published results."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -18,27 +18,27 @@ Question = Literal["topicRelevance", "argumentativeness", "stanceRelevance"]
 Evaluator = Literal["trec_eval", "touche"]
 
 PAIR: Unit = "sentence pair"
-SPOT_CHECK = "spot-check"  # the beginning of names in the toy collection
+SPOT_CHECK = "spot-check"  # names in the toy collection start with it
 CUTOFF = 5
-MEASURE = Measure(f"nDCG@{CUTOFF}", CUTOFF)  # the measure until 2022, and the default
-STANCE = "stance"  # the dimension for detected stances
-UNKNOWN = "Q0"  # in the second column of a run, for results without a stance
-DECIMALS = (3,)  # of the printed tables
+MEASURE = Measure(f"nDCG@{CUTOFF}", CUTOFF)  # used until 2022, and the default
+STANCE = "stance"  # detected stances
+UNKNOWN = "Q0"  # second column of a result without a stance
+DECIMALS = (3,)  # in printed tables
 
 Count = Annotated[int, Meta(ge=1)]
 
 
 class Corpus(Strict, frozen=True):
-    """A collection of a task.
+    """A task's collection.
 
     Attributes:
-        directory: the name of its folder in corpora/.
-        ir_datasets: its id in ir_datasets, or None.
-        files: its parts, if it is published in several.
-        topics: the numbers of its topics, which its folder contains; empty for all topics of the task.
-            ``touche data fetch`` selects the documents that are judged for them.
-        statistics: the name of statistics of the whole collection, which baselines may have in a file
-            ``statistics/NAME.json``. A part is ranked by them, and the whole is compared with them.
+        directory: its folder's name in corpora/.
+        ir_datasets: its ir_datasets id, or None.
+        files: its parts, if it's published in several.
+        topics: the topics that its folder contains; empty for all the task's topics. ``touche data fetch``
+            selects the documents judged for them.
+        statistics: the name of whole-collection statistics, which baselines can have in a file
+            ``statistics/NAME.json``. A part is ranked with them; a whole collection is compared with them.
     """
 
     directory: Name
@@ -49,13 +49,14 @@ class Corpus(Strict, frozen=True):
 
 
 class Judgments(Strict, frozen=True):
-    """The qrels of one dimension, such as relevance or quality.
+    """The qrels for one dimension, such as relevance or quality.
 
     Attributes:
-        file: the name of the file in qrels/.
+        file: the file name in qrels/.
         labels: the grades in the file; empty if unknown.
-        question: what the dimension asks about images. The dimensions share a file, which judges each image
-            for the topic and for both stances. None for files with one grade of each document.
+        question: the question about images. The dimensions share a file, which judges each image for the
+            topic
+            and for both stances. None for files with one grade per document.
     """
 
     file: Name
@@ -68,12 +69,12 @@ class Rules(Strict, frozen=True):
 
     Attributes:
         unit: the ranked unit.
-        max_results: the largest number of results per topic.
-        min_results: the smallest number of results per topic; 0 if the rules state none.
-        max_runs: the largest number of runs of a team, or None if the rules state none.
-        stances: the values of the second column; empty if unknown.
-        rankings: what a ranking answers; ``topic and stance`` if each stance of a topic has its own ranking.
-        ids: a regular expression for the ids of documents; empty if they may have any form.
+        max_results: the maximum number of results per topic.
+        min_results: the minimum number of results per topic; 0 if the rules don't state one.
+        max_runs: the maximum number of runs per team; None if the rules don't state one.
+        stances: the values allowed in the second column; empty if unknown.
+        rankings: ``topic``, or ``topic and stance`` if each of a topic's stances has its own ranking.
+        ids: a regular expression for document ids; empty if any id is fine.
     """
 
     unit: Unit
@@ -86,7 +87,7 @@ class Rules(Strict, frozen=True):
 
     @property
     def by_stance(self) -> bool:
-        """Whether each stance of a topic has its own ranking."""
+        """Whether each of a topic's stances has its own ranking."""
         return self.rankings == "topic and stance"
 
     @property
@@ -95,7 +96,7 @@ class Rules(Strict, frozen=True):
         return self.stances if self.by_stance else ()
 
     def ids_of(self, result: str) -> list[str]:
-        """Returns the ids in the third column of a run: two for a pair of sentences, else one."""
+        """Returns the ids in a run's third column: two for a sentence pair, otherwise one."""
         return result.split(",") if self.unit == PAIR else [result]
 
     def __post_init__(self) -> None:
@@ -115,26 +116,27 @@ class Rules(Strict, frozen=True):
 
 @dataclass(frozen=True)
 class Published:
-    """A row of a published table of results.
+    """A row in a published results table.
 
     Attributes:
-        task: the id of the task.
+        task: the task's id.
         dimension: the judged dimension; ``stance`` for detected stances.
-        measure: the measure, such as ``nDCG@5``; ``macro F1`` for detected stances.
-        team: the name of the team at the lab.
-        run: the run's number in a paper, such as ``Run 1``; empty without a number.
-        tag: the tag of the run; empty if not printed.
+        measure: such as ``nDCG@5``; ``macro F1`` for detected stances.
+        team: the team's name at the lab.
+        run: the run's number in a paper, such as ``Run 1``; may be empty.
+        tag: the run's tag; empty if it isn't printed.
         value: the score; for rankings the mean over topics.
-        low, high: the confidence interval, or None if not printed; 95% unless ``interval_note`` differs.
-        baseline: whether it is a baseline of the organizers.
-        evaluator: the evaluator of the value, or None if unknown.
-        qrels: the qrels of the value, or None if unknown.
+        low, high: the confidence interval, 95% unless ``interval_note`` says otherwise; None if not printed.
+        baseline: whether it's an organizers' baseline.
+        evaluator: the evaluator; None if unknown.
+        qrels: the qrels; None if unknown.
         sources: all documents and tables with this value.
-        interval_note: a note about the interval, or empty.
+        interval_note: a note about the interval; may be empty.
         printed: the team's name in the table, if it differs.
-        results: the number of detected stances in the value; None for rankings.
-        team_value, team_results: the score and the number of stances for all runs of the team together.
-        topics: the number of topics, if the value is over some topics, and so not comparable; else None.
+        results: how many detected stances the value covers; None for rankings.
+        team_value, team_results: the score and the number of stances for all the team's runs together.
+        topics: the number of topics if the value only covers some, so that it isn't comparable; otherwise
+            None.
     """
 
     task: str
@@ -159,7 +161,7 @@ class Published:
 
     @property
     def kind(self) -> tuple[str, str, int | None]:
-        """Dimension, measure and number of topics; only rows with the same kind are ranked together."""
+        """Dimension, measure and number of topics. Only rows of the same kind are ranked together."""
         return self.dimension, self.measure, self.topics
 
     @property
@@ -170,25 +172,25 @@ class Published:
 
 @dataclass(frozen=True)
 class Task:
-    """A shared task, or a part of the bundled toy collection.
+    """A shared task, or a part of the toy collection.
 
     Attributes:
-        id: the id, such as ``touche-2020-task-1``.
-        title: the title of the task.
+        id: such as ``touche-2020-task-1``.
+        title: the title.
         url: the task's web page.
-        topics: the name of the file in topics/.
-        qrels: the files of qrels by dimension.
+        topics: the file name in topics/.
+        qrels: the qrels files by dimension.
         corpora: the collections by name; ``full`` is the whole collection.
         rules: the rules for submissions.
-        measure: the measure of the runs.
+        measure: the measure.
         excluded_topics: topics whose judgments are ignored.
-        only_topics: the topics to evaluate, for a dataset with fewer topics; empty for all topics.
+        only_topics: the topics to evaluate if a dataset doesn't have all of them; empty for all topics.
         note: a note about the judgments.
         published: all published results, best first in each dimension.
-        results_note: the reason for missing results.
-        decimals: the decimals of published values; several numbers if these were rounded several times.
-        least_judged: the smallest share of judged results of a published run, by the name of the share,
-            such as ``Judged@10``. Only for tasks whose published runs have many unjudged results.
+        results_note: why results are missing.
+        decimals: the decimals in published tables; several numbers if the values were rounded several times.
+        least_judged: the smallest judged share of any published run, by the share's name, such as
+            ``Judged@10``. Only for tasks whose published runs contain many unjudged results.
     """
 
     id: str
@@ -209,62 +211,63 @@ class Task:
 
     @property
     def cutoff(self) -> int:
-        """The number of scored results, or ``CUTOFF`` if all results are scored."""
+        """The number of scored results; ``CUTOFF`` if all results are scored."""
         return self.measure.cutoff or CUTOFF
 
     @property
     def judged_limit(self) -> float | None:
-        """The smallest share of judged results of a published run, from ``least_judged``; None if unknown."""
+        """The smallest judged share of any published run, from ``least_judged``; None if unknown."""
         return self.least_judged.get(self.measure.judged)
 
     @property
     def stances(self) -> tuple[str, ...]:
-        """The stances that are judged and detected."""
+        """The judged and detected stances."""
         return tuple(stance for stance in self.rules.stances if stance != UNKNOWN)
 
     def check_one_ranking(self, format: str) -> None:
         """Checks that each topic has one ranking.
 
         Args:
-            format: the format that has no stances, such as BEIR.
+            format: a format without stances, such as BEIR.
 
         Raises:
-            ToucheError: if each stance of a topic has its own ranking.
+            ToucheError: if each of a topic's stances has its own ranking.
         """
         if self.rules.by_stance:
             problem = f"{self.id} has a ranking for each stance of a topic, which {format} lacks"
             raise ToucheError(f"{problem}; name another task")
 
     def measure_for(self, dimension: str) -> Measure:
-        """Returns the measure of a dimension: macro F1 for stances, else the task's measure.
+        """Returns a dimension's measure: macro F1 for stances, otherwise the task's measure.
 
-        The assessors answered several questions about each image. Each question is a dimension with its own
-        precision at 10. Another measure that a user chose applies to all dimensions.
+        The assessors answered several questions about each image, and each question is a dimension with its
+        own
+        precision at 10. A measure that a user chose applies to all dimensions.
         """
         if dimension == STANCE:
             return MACRO_F1
-        if self.measure not in MEASURE_OF_QUESTION.values():  # no task on images, or the user's measure
+        if self.measure not in MEASURE_OF_QUESTION.values():  # no image task, or the user's own measure
             return self.measure
         question = self.qrels[dimension].question
         return MEASURE_OF_QUESTION[question] if question else self.measure
 
 
 def rounded(value: float, decimals: Sequence[int] = DECIMALS) -> float:
-    """Rounds a value as a table was rounded.
+    """Rounds a value like a published table.
 
     Args:
         value: the value.
-        decimals: the numbers of decimals, one after another. trec_eval prints four, and tables of 2020
-            rounded them again, so that 0.40348 became 0.4035 and then 0.404.
+        decimals: the numbers of decimals to round to, in turn. trec_eval prints four; the tables of 2020
+            rounded those again, so 0.40348 became 0.4035 and then 0.404.
     """
     first, *later = decimals
     printed = Decimal(f"{value:.{first}f}")
     for count in later:
-        printed = printed.quantize(Decimal(f"1e-{count}"), ROUND_HALF_UP)  # keeps ``count`` decimals
+        printed = printed.quantize(Decimal(f"1e-{count}"), ROUND_HALF_UP)  # rounds to ``count`` decimals
     return float(printed)
 
 
 def card_id(card: Path) -> str:
-    """Returns the id of a task from the path of its card; the toy collection's cards are in a folder."""
+    """Returns the task's id from its card's path. The toy collection's cards are in a folder."""
     folder = card.absolute().parent.name
     return f"{folder}/{card.stem}" if folder == SPOT_CHECK else card.stem
