@@ -1,6 +1,5 @@
 """Columns of scores in printed tables and on pages; CSV, JSON and frames have all fields of a score."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,19 +16,17 @@ class ScoreColumn:
         key: field of ``Score`` or ``TopicScore`` by which a page sorts the column.
         heading: heading; ``{measure}`` stands for the measure, and ``{judged}`` for its Judged@k.
         where: the kinds of tables with this column; ``bounds`` means those of ``--bounds``.
-        format: formats a value other than None, or the whole score if the cell shows several fields.
+        format: the cell, with ``{value}`` for the field's value; ``{score}`` has the other fields.
         missing: why a score can have no value.
         help: what the column shows, as a sentence below the table of a page.
-        takes_score: whether ``format`` takes the whole score.
     """
 
     key: str
     heading: str
     where: tuple[str, ...]
-    format: Callable[[Any], str] = str
+    format: str = "{value}"
     missing: str = ""
     help: str = ""
-    takes_score: bool = False
 
     def heading_of(self, measure: str) -> str:
         """Returns the heading in a table of a measure."""
@@ -42,11 +39,11 @@ class ScoreColumn:
     def cell(self, score: Any) -> str | None:
         """Returns the text of a cell; None if the score has no value."""
         value = self.value(score)
-        return None if value is None else self.format(score if self.takes_score else value)
+        return None if value is None else self.format.format(value=value, score=score)
 
 
 _ALL = (MEANS, TOPICS, STANCES)
-_THREE = "{:.3f}".format
+_THREE = "{value:.3f}"
 _ONE_TOPIC = "an interval needs at least two topics"
 _NO_BOUNDS = (
     "only nDCG@k, P@k, RR and AP@k have bounds; means of touche only if each topic has a relevant document"
@@ -63,22 +60,20 @@ SCORE_COLUMNS = (
         key="low",
         heading="95% interval",
         where=(MEANS, STANCES),
-        format="{0.low:.3f} to {0.high:.3f}".format,
+        format="{score.low:.3f} to {score.high:.3f}",
         missing=_ONE_TOPIC,
-        takes_score=True,
     ),
-    ScoreColumn("judged", "{judged}", (MEANS, TOPICS, PAGE), "{:.2f}".format, "the run lacks the topic"),
+    ScoreColumn("judged", "{judged}", (MEANS, TOPICS, PAGE), "{value:.2f}", "the run lacks the topic"),
     ScoreColumn("least", "least", (BOUNDS,), _THREE, _NO_BOUNDS),
     ScoreColumn("greatest", "greatest", (BOUNDS,), _THREE, _NO_BOUNDS),
     ScoreColumn(
         key="least",
         heading="Bounds",
         where=(PAGE,),
-        format="{0.least:.3f} to {0.greatest:.3f}".format,
+        format="{score.least:.3f} to {score.greatest:.3f}",
         help="Bounds are the least and the greatest value that any grades of unjudged results could give.",
-        takes_score=True,
     ),
-    ScoreColumn("results", "N", (STANCES,), "{:,}".format),
+    ScoreColumn("results", "N", (STANCES,), "{value:,}"),
     ScoreColumn("topics", "topics", (MEANS, STANCES)),
     ScoreColumn("title", "title", (TOPICS,)),
 )

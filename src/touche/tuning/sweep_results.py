@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from touche import plots
 from touche.errors import ToucheError, check_choice
 from touche.evaluation.cross_validation import CrossValidation, Fold, Values
+from touche.evaluation.scores import Score
 from touche.trec.framed import Shown, Table
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Options = Mapping[str, Any]
+
+_SCORE_COLUMNS = "dimension", "measure", "evaluator", "mean", "low", "high", "judged"
 
 
 @dataclass(frozen=True)
@@ -38,48 +41,27 @@ class Setting:
         return " ".join(f"{name}={value}" for name, value in self.swept.items())
 
 
-@dataclass(frozen=True)
-class SettingScore:
-    """The score of a setting in one dimension.
+@dataclass(frozen=True, kw_only=True)
+class SettingScore(Score):
+    """The score of a setting in one dimension; attributes as in ``Score``, and these:
 
     Attributes:
         setting: the setting.
-        dimension: judged dimension.
-        measure: such as ``nDCG@5``.
-        evaluator: ``trec_eval`` or ``touche``.
-        mean: mean over the topics; None without topics.
-        low, high: 95% confidence interval of the mean; None below two topics.
-        judged: Judged@k, with the k of the measure.
         values: values of the measure by topic.
         doubts: why the score may mislead, as sentences.
     """
 
     setting: Setting
-    dimension: str
-    measure: str
-    evaluator: str
-    mean: float | None
-    low: float | None
-    high: float | None
-    judged: float
     values: Values = field(repr=False)
     doubts: Sequence[str] = field(repr=False)
 
     @property
     def record(self) -> dict[str, Any]:
         """Row of a table: swept options, scores, number of topics, and tag of the run."""
-        return {
-            **self.setting.swept,
-            "dimension": self.dimension,
-            "measure": self.measure,
-            "evaluator": self.evaluator,
-            "mean": self.mean,
-            "low": self.low,
-            "high": self.high,
-            "judged": self.judged,
-            "topics": len(self.values),
-            "tag": self.setting.folder.name,
-        }
+        scores = {name: getattr(self, name) for name in _SCORE_COLUMNS}
+        # Not ``self.topics``, which counts rankings if each stance of a topic has its own.
+        topics = len(self.values)
+        return {**self.setting.swept, **scores, "topics": topics, "tag": self.setting.folder.name}
 
 
 @dataclass(frozen=True)

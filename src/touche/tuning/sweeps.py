@@ -292,20 +292,9 @@ def _in_passes(runs: Runs, readings: Readings, settings: Sequence[Setting]) -> I
 def _score(setting: Setting, run: Evaluated) -> SettingScore:
     """Returns the score of a run, without the run itself, because a sweep may have thousands."""
     # One evaluator was requested; if only the other one has the measure, that one has computed it.
-    [(evaluator, evaluation)] = run.evaluations.items()
-    low, high = evaluation.interval
-    return SettingScore(
-        setting=setting,
-        dimension=run.dimension,
-        measure=str(run.measure),
-        evaluator=evaluator,
-        mean=evaluation.mean,
-        low=low,
-        high=high,
-        judged=evaluation.judged,
-        values=means_of_topics(evaluation.per_topic),
-        doubts=tuple(doubts(run)),
-    )
+    [score] = run.scores.values()
+    values = means_of_topics(run.evaluations[score.evaluator].per_topic)
+    return SettingScore(**vars(score), setting=setting, values=values, doubts=tuple(doubts(run)))
 
 
 def _doubts(scores: Iterable[SettingScore]) -> Iterator[str]:
