@@ -167,7 +167,7 @@ def write_run(
     ):
         if is_passed and not has_effect:
             raise ToucheError(f"`{argument}` has no effect on the runner {runner}; omit it")
-    if is_in_sandbox and (corpus, statistics, keep_statistics) != (None, None, None):
+    if is_in_sandbox and (corpus or (statistics, keep_statistics) != (None, None)):
         problem = "`corpus`, `statistics` and `keep_statistics` have no effect on the runner"
         raise ToucheError(f"{problem} {runner}; omit them")
     folder = as_path("output", output)

@@ -130,6 +130,12 @@ def test_an_unknown_label_is_refused(write: Write, monkeypatch: pytest.MonkeyPat
         scored(write("run.txt", run_text()))
 
 
+def test_a_document_in_the_rankings_of_two_stances_is_refused_where_topics_are_ranked(write: Write) -> None:
+    path = write("run.txt", "11 PRO a 1 2 t\n11 CON a 1 2 t\n")
+    with pytest.raises(ToucheError, match=r"run.txt:2: document 'a' occurs a second time for topic 11"):
+        scored(path)
+
+
 @pytest.mark.parametrize(("ranked", "exact_mean", "turned_mean"), [("1 b,c y,x", 0, SECOND), ("1 y,x", 0, 1)])
 def test_any_order_counts_a_pair_judged_the_other_way_round_beside_the_exact_score(
     write: Write, monkeypatch: pytest.MonkeyPatch, ranked: str, exact_mean: float, turned_mean: float

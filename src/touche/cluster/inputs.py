@@ -37,7 +37,7 @@ def opened(
         topics: a file of topics for an address; None for the one at the address.
     """
     is_remote = is_address(name)
-    if is_remote and corpus is not None:
+    if is_remote and corpus:
         raise ToucheError(f"{name}: the input at an address includes its documents; omit --corpus")
     local = None if is_remote else datasets.opened(name, corpus, needs_documents=baseline.needs_documents)
     with (

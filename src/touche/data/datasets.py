@@ -61,7 +61,7 @@ def opened(name: str, corpus: str | None = None, *, needs_documents: bool = True
         ToucheError: if the directory or dataset is unknown or unusable.
     """
     if name.startswith(IR_DATASETS):
-        if corpus is not None:
+        if corpus:
             raise ToucheError(f"{name} has its own corpus; omit --corpus")
         documents = IrDataset(name.removeprefix(IR_DATASETS))
         topics = tuple(documents.topics())
@@ -70,7 +70,7 @@ def opened(name: str, corpus: str | None = None, *, needs_documents: bool = True
         if not os.path.exists(name):  # noqa: PTH110 (Path.exists raises if it is too long)
             check_exists(name)  # raises an error that suggests a similar name
         return find(Path(name), corpus, needs_documents=needs_documents)
-    if corpus is not None:
+    if corpus:
         raise ToucheError(f"the dataset {name} has its own corpus; omit --corpus")
     return open_dataset(name)
 

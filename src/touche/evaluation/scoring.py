@@ -206,7 +206,8 @@ def _read(source: RunSource, task: Task, judged: Mapping[str, Qrels]) -> tuple[R
     """
     if not task.rules.by_stance:
         run = source.read()
-        check_unique(run)
+        if run.ranks_stances:  # until here, a document could be in the rankings of both stances
+            check_unique(run)
         return run, []
     topics = {topic_in(ranking) for qrels in judged.values() for ranking in qrels}
     rules = task.rules
