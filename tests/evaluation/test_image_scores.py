@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,12 +12,14 @@ from hypothesis import strategies as st
 
 import touche as package
 from conftest import Touche, Write
+from touche.data import judgments
 from touche.errors import ToucheError
 from touche.evaluation.scoring import score_task
 from touche.tasks import Task
 from touche.tasks.cards import read_card
 from touche.trec.by_stance import read_counted
 from touche.trec.columns import Run
+from touche.trec.qrels import Qrels, read_answers
 from touche.trec.runs import read_run
 
 IMAGES = [f"I{digit * 16}" for digit in "0123456789abcdef"]
@@ -86,6 +89,20 @@ def test_the_measures_by_hand(task: Task, write: Write) -> None:
     by_ranking = {score.topic: score.value for score in stance.topic_scores()}
     assert by_ranking == pytest.approx({"1 PRO": 0.1, "1 CON": 0.0})
     assert stance.values("touche") == {"1": 0.05}
+
+
+def test_the_judgments_of_all_questions_are_read_once(
+    task: Task, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = list[str]()
+
+    def counted(path: Path, *arguments: Any, **options: Any) -> Qrels:
+        files.append(path.name)
+        return read_answers(path, *arguments, **options)
+
+    monkeypatch.setattr(judgments, "read_answers", counted)
+    assert len(values(RUN, write, task)) == 3
+    assert files == ["mine.qrels"]
 
 
 def test_a_topic_without_lines_is_left_out_and_one_with_only_a_stance_counts(

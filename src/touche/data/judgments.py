@@ -1,17 +1,23 @@
 """The qrels of a task, and the titles of its topics."""
 
 from contextlib import suppress
+from pathlib import Path
 
 from touche.data.places import locate, locate_topics
 from touche.errors import InputError, MissingDataError
 from touche.tasks import STANCE, Task
 from touche.trec.by_stance import ranking_names
-from touche.trec.qrels import Qrels, read_answers, read_qrels, read_stances
+from touche.trec.qrels import Qrels, images_for, read_answers, read_qrels, read_stances
 from touche.trec.run_forms import QrelsSource
 from touche.trec.topics import read_topics
 
 
-def task_qrels(task: Task, dimension: str, source: QrelsSource | None = None) -> Qrels:
+def task_qrels(
+    task: Task,
+    dimension: str,
+    source: QrelsSource | None = None,
+    answers: dict[Path, Qrels] | None = None,
+) -> Qrels:
     """Returns the qrels of a task in one dimension, without excluded topics.
 
     Stances are their indexes in ``task.stances``. If each stance of a topic has its own ranking, the keys are
@@ -21,6 +27,8 @@ def task_qrels(task: Task, dimension: str, source: QrelsSource | None = None) ->
         task: the task.
         dimension: one of its dimensions.
         source: the judgments that replace those of the task.
+        answers: the answers about images by file; a file that is not in it is read and added. Pass one
+            dictionary for all dimensions, which are questions that one file answers.
 
     Raises:
         ToucheError: if the file is missing or broken, or qrels in memory have no judgments or no stances.
@@ -37,16 +45,19 @@ def task_qrels(task: Task, dimension: str, source: QrelsSource | None = None) ->
         qrels = Qrels(judged)
     elif dimension == STANCE:
         qrels = read_stances(path, task.stances, task.excluded_topics, content=content)
-    elif judgments.question:  # one of several questions that the file answers about each image
-        qrels = read_answers(
-            path,
-            judgments.question,
-            stances=task.rules.ranked_stances,
-            excluded_topics=task.excluded_topics,
-            labels=judgments.labels or None,
-            ids=task.rules.ids,
-            content=content,
-        )
+    elif judgments.question:
+        answers = {} if answers is None else answers
+        stances = task.rules.ranked_stances
+        if path not in answers:
+            answers[path] = read_answers(
+                path,
+                stances,
+                excluded_topics=task.excluded_topics,
+                labels=judgments.labels or None,
+                ids=task.rules.ids,
+                content=content,
+            )
+        qrels = images_for(judgments.question, answers[path], stances)
     else:
         qrels = read_qrels(path, task.excluded_topics, judgments.labels or None, content=content)
     return restricted(qrels, task)

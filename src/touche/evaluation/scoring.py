@@ -4,6 +4,7 @@ import logging
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from touche import tasks
@@ -116,6 +117,7 @@ def judgments_of(scored_tasks: Sequence[Task], qrels: QrelsSource | None = None)
         ToucheError: if judgments are missing or broken.
     """
     judged = dict[str, Qrels]()
+    answers = dict[Path, Qrels]()
     for task in scored_tasks:
         for dimension, judgments in task.qrels.items():
             if dimension in judged:
@@ -124,7 +126,7 @@ def judgments_of(scored_tasks: Sequence[Task], qrels: QrelsSource | None = None)
             if dimension == STANCE and len(task.qrels) > 1 and not is_available("qrels", judgments.file):
                 _log.warning("stances are not scored, because %s is missing; %s", path, remedy(path))
             else:
-                judged[dimension] = task_qrels(task, dimension, qrels)
+                judged[dimension] = task_qrels(task, dimension, qrels, answers)
     return judged
 
 

@@ -169,7 +169,6 @@ def read_stances(
 
 def read_answers(
     path: Path,
-    question: str,
     stances: Sequence[str],
     excluded_topics: Collection[str] = (),
     labels: Collection[int] | None = None,
@@ -177,15 +176,12 @@ def read_answers(
     *,
     content: bytes | None = None,
 ) -> Qrels:
-    """Reads judgments of images; returns 1 or 0 for each image of a topic and stance, such as ``1 PRO``.
+    """Reads judgments of images; returns the grades for each topic and aspect, such as ``1 ONTOPIC``.
 
-    Lines are ``topic aspect image grade``; the aspect is ONTOPIC, PRO or CON. A grade of at least 1 is a yes.
-    An image that is not on topic has 0 for every question.
+    Lines are ``topic aspect image grade``; the aspect is ONTOPIC, PRO or CON.
 
     Args:
         path: the file.
-        question: ``topicRelevance`` (is the image on topic?), ``argumentativeness`` (does it also have a
-            stance?), or ``stanceRelevance`` (does it also have the stance of the ranking?).
         stances: the stances.
         excluded_topics, labels, content: as in ``read_qrels``.
         ids: a regular expression for the ids of images; empty if they may have any form.
@@ -207,6 +203,20 @@ def read_answers(
     grades = _read(path, content, excluded_topics, _grade_parser(path, labels), topic_and_aspect)
     if not any(name.endswith(_ON_TOPIC) for name in grades):
         raise InputError(path, f"no line has {_ON_TOPIC}", _OTHER_FILE)
+    return grades
+
+
+def images_for(question: str, grades: Qrels, stances: Sequence[str]) -> Qrels:
+    """Returns 1 or 0 for each image of a topic and stance, such as ``1 PRO``: whether the question has a yes.
+
+    A grade of at least 1 is a yes. An image that is not on topic has 0 for every question.
+
+    Args:
+        question: ``topicRelevance`` (is the image on topic?), ``argumentativeness`` (does it also have a
+            stance?), or ``stanceRelevance`` (does it also have the stance of the ranking?).
+        grades: the grades by topic and aspect, from ``read_answers``.
+        stances: the stances.
+    """
 
     def has_yes(topic: str, aspect: str, image: str) -> bool:
         return grades.get(f"{topic} {aspect}", {}).get(image, 0) > 0
@@ -221,7 +231,8 @@ def read_answers(
     topics = dict.fromkeys(map(topic_in, grades))  # in the order of the file
     for topic in topics:
         # Each image once, in the order of the aspects, then in that of the file.
-        images = dict.fromkeys(image for aspect in aspects for image in grades.get(f"{topic} {aspect}", {}))
+        names = [f"{topic} {aspect}" for aspect in (_ON_TOPIC, *stances)]
+        images = dict.fromkeys(image for name in names for image in grades.get(name, {}))
         for stance in stances:
             ranking = f"{topic} {stance}"
             qrels[ranking] = {image: int(is_relevant(topic, stance, image)) for image in images}
