@@ -8,7 +8,7 @@ from conftest import Touche, Write
 from spotcheck import SPOT, made_up, run_of, run_text, scored
 from touche import tasks
 from touche.errors import ToucheError
-from touche.evaluation.notes import score_notes, score_warnings
+from touche.evaluation.notes import all_warnings, score_notes
 from touche.evaluation.scoring import evaluate, in_judged_order, score_task
 from touche.evaluation.significance import bootstrap_interval
 from touche.tasks import PAIR, Rules, measure_of
@@ -42,7 +42,7 @@ def test_another_measure_is_followed_by_every_figure(write: Write, monkeypatch: 
     assert (score.evaluator, score.measure, score.mean) == ("trec_eval", "AP", 0.5)
     assert (score.low, score.high) == bootstrap_interval([0.5, 1, 0])
     assert score.judged == pytest.approx((2 / 3 + 1 + 1 / 2) / 3)
-    assert "less than 90% of the results is judged: " in score_warnings([run])[0]
+    assert "less than 90% of the results is judged: " in all_warnings([[run]])[0]
 
 
 def test_judgments_of_ones_own(touche: Touche, write: Write) -> None:
@@ -97,7 +97,7 @@ def test_two_runs_with_one_tag_are_told_apart_by_their_paths(write: Write) -> No
     evaluated = score_task(paths, SPOT)
     assert [run.name for run in evaluated] == [str(paths[0]), str(paths[1]), "b"]
     same = "several runs have the tag 'a', so they have other names here"
-    assert score_warnings(evaluated) == [f"{paths[0]}, {paths[1]}, relevance: {same}"]
+    assert all_warnings([evaluated]) == (f"{paths[0]}, {paths[1]}, relevance: {same}",)
 
 
 @pytest.mark.parametrize(
@@ -173,4 +173,4 @@ def test_a_run_with_nothing_judged_does_not_cost_the_others(write: Write) -> Non
         (None, None, 0),
     ]
     assert not odd.scores["trec_eval"].comparable
-    assert any("and has no topic left to average over" in text for text in score_warnings([odd]))
+    assert any("and has no topic left to average over" in text for text in all_warnings([[odd]]))

@@ -18,7 +18,7 @@ import numpy as np
 from touche import tasks
 from touche.errors import ToucheError, warn
 from touche.evaluation.evaluators import Ranked
-from touche.evaluation.notes import score_warnings
+from touche.evaluation.notes import all_warnings
 from touche.evaluation.scores import Evaluated
 from touche.evaluation.scoring import score_task
 from touche.evaluation.significance import differences_of, t_test
@@ -151,7 +151,7 @@ def overlap(
     paths_of_runs = paths[: len(originals)]
     paths_of_baselines = paths[len(originals) :]
     records = scored_overlaps(paths_of_runs, evaluated, paths_of_baselines)
-    warnings = tuple(score_warnings(evaluated))
+    warnings = all_warnings([evaluated])
     for warning in warnings:
         warn(warning)
     return Table(ScoredOverlap, tuple(records), warnings)

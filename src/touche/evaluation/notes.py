@@ -30,7 +30,7 @@ _SHOWN_TOPICS = 5  # in a list of topics; the others are counted
 
 def all_warnings(by_measure: Sequence[Sequence[Evaluated]]) -> tuple[str, ...]:
     """Returns the warnings about the scores of all measures, each once."""
-    return tuple(dict.fromkeys(text for group in by_measure for text in score_warnings(group)))
+    return tuple(dict.fromkeys(text for group in by_measure for text in _grouped(group, doubts)))
 
 
 def all_notes(by_measure: Sequence[Sequence[Evaluated]]) -> tuple[str, ...]:
@@ -40,11 +40,6 @@ def all_notes(by_measure: Sequence[Sequence[Evaluated]]) -> tuple[str, ...]:
     if task.results_note:
         notes.append(f"{task.id}: {task.results_note}")
     return tuple(dict.fromkeys(notes))
-
-
-def score_warnings(runs: Sequence[Evaluated]) -> list[str]:
-    """Returns warnings about the scores of runs."""
-    return _grouped(runs, doubts)
 
 
 def score_notes(runs: Sequence[Evaluated]) -> list[str]:

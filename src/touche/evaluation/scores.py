@@ -332,10 +332,11 @@ class Evaluated(InDimension):
         rows = list[TopicScore]()
         for evaluator, whole_evaluation in self.evaluations.items():
             evaluation = whole_evaluation.per_ranking or whole_evaluation
+            subject = self._subject(evaluator)
             for topic in sorted(evaluation.per_topic, key=self._topic_and_stance):
                 bounds = self.bounds[evaluator].get(topic)
                 row = TopicScore(
-                    **self._subject(evaluator),
+                    **subject,
                     topic=topic,
                     title="",  # only who looks at topics has to read their file
                     value=evaluation.per_topic[topic],

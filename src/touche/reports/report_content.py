@@ -16,7 +16,7 @@ from touche.errors import ToucheError
 from touche.evaluation.comparison import comparisons, conclusions, run_named
 from touche.evaluation.evaluators import EVALUATORS, Evaluation
 from touche.evaluation.leaderboard import comparable, levels, names, shortlist
-from touche.evaluation.notes import score_notes, score_warnings
+from touche.evaluation.notes import all_warnings, score_notes
 from touche.evaluation.scores import Evaluated
 from touche.evaluation.scoring import score_task
 from touche.evaluation.stances import StanceEvaluation
@@ -68,7 +68,7 @@ def task_report(runs: Sequence[Evaluated], dataset: str, reference: str | Path |
     runs_once = rankings_by_dimension[rankings[0].dimension]  # because each dimension has all runs
     reruns = published_scores() if task.published else []
     views, reasons_without_test = _views(rankings, reruns)
-    warnings = [*reasons_without_test, *score_warnings(runs)]
+    warnings = [*reasons_without_test, *all_warnings([runs])]
     # The user's own judgments make a task that is no dataset.
     corpus_of_dataset = [tasks.dataset(dataset)[1]] if tasks.is_dataset(dataset) else []
     corpora = [*corpus_of_dataset, *task.corpora.values()]  # texts are from the first one that is available
