@@ -331,7 +331,8 @@ class Run(Sequence[RunLine], Framed):
     @property
     def tag(self) -> str:
         """Tag of the first line; empty without lines."""
-        return next(iter(self.tags), "")
+        # Not the first of ``iter(self.tags)``, which would list the codes of all lines.
+        return self.tags.words[self.tags.codes[0]] if len(self) else ""
 
     @cached_property
     def rounded(self) -> NDArray[np.float32]:
