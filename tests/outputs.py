@@ -1,4 +1,4 @@
-"""Writes what commands print on the pages of the documentation, and README's table of baselines.
+"""Writes what commands print on the pages of the documentation, README's table of baselines, and the table of functions.
 
 python tests/outputs.py [PAGE...]    # make outputs; without pages, all that show an output
 
@@ -11,6 +11,7 @@ import re
 import shutil
 import sys
 from difflib import SequenceMatcher
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -24,8 +25,9 @@ _ANY_LINES = "..."
 
 
 def main(pages: list[Path]) -> None:
-    """Rewrites pages and the table in README."""
-    rewrite(ROOT / "README.md", with_table)
+    """Rewrites pages and tables."""
+    rewrite(ROOT / "README.md", partial(with_table, table=tables.summary()))
+    rewrite(ROOT / "docs" / "reference" / "python.md", partial(with_table, table=tables.functions()))
     shown = [page for page in pages if any(step.shown is not None for step in steps(page))]
     with TemporaryDirectory() as folder:
         demo = workspace(Path(folder, "demo"))
@@ -47,10 +49,10 @@ def rewrite(page: Path, change) -> None:
         print(page.relative_to(ROOT))
 
 
-def with_table(readme: str) -> str:
-    """Returns README's text with the current table of baselines."""
-    header = tables.summary().partition("\n")[0]
-    return re.sub(rf"{re.escape(header)}\n(\|.*\n)*", lambda _: tables.summary(), readme)
+def with_table(page: str, table: str) -> str:
+    """Returns the text of a page with the current version of one of its tables."""
+    header = table.partition("\n")[0]
+    return re.sub(rf"{re.escape(header)}\n(\|.*\n)*", lambda _: table, page)
 
 
 def with_outputs(text: str, printed: dict[Step, str]) -> str:

@@ -26,11 +26,12 @@ from touche.cli import FIRST, MORE, cli
 from touche.evaluation.scoring import score_task
 from touche.reports import Report, TaskReport, published_parts, task_report, write
 from touche.reports.page import PAGE_FILE
+from touche.tasks import public_runs
 
 REPOSITORY = os.environ.get("TOUCHE_REPOSITORY", "")  # its address; without it source files are not linked
 _FENCED = re.compile(r"^```(\w*).*?\n(.*?)^```$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"(!?)\[([^\[\]]*)\]\((?![a-z]+:|#)([^()\s]+)\)")
-_MARK = re.compile(r"^<!-- generated: (\w+) -->$", re.MULTILINE)
+_MARK = re.compile(r"<!-- generated: (\w+) -->")
 _CODE = re.compile("(<pre.*?</pre>|<script.*?</script>)", re.DOTALL)
 _TAG = re.compile("<[^>]*>")
 _SPACE = re.compile(r"\s+")
@@ -149,7 +150,7 @@ def _address(target: str, page: str) -> str:
 def _gallery() -> Mapping[str, str]:
     """Returns the pages of a report on all published results and on the runs of make demo, by their names."""
     toy = [_part_on_toys(folder) for folder in sorted((tables.ROOT / "build" / "demo").glob("*"))]
-    report = Report("Results", "make site", [*published_parts(), *toy], gallery=True)
+    report = Report("Results", "make site", [*published_parts(), *toy], gallery=True, site=True)
     with TemporaryDirectory() as folder:
         write(report, Path(folder))
         return {path.name: path.read_text(encoding="utf-8") for path in Path(folder).glob("*.html")}
@@ -164,6 +165,13 @@ def _field() -> str:
     """Returns the front page of the gallery without its frame."""
     _, _, rest = _gallery()[PAGE_FILE].partition('<main id="main">')
     return re.sub(r"\n\s*", "\n", rest.partition("</main>")[0])
+
+
+def _cells() -> str:
+    """Returns how many published values were re-evaluated."""
+    checks = [check for task in tasks.all_tasks().values() for check, _ in public_runs.checks(task).values()]
+    count = checks.count("re-evaluated")
+    return f"{count} of {count} published values are equal"
 
 
 def _commands() -> str:
@@ -196,6 +204,7 @@ def _help(name: str, command: click.Command, parent: click.Context | None) -> st
 
 _GENERATED: Mapping[str, Callable[[], str]] = {
     "baselines": tables.overview,
+    "cells": _cells,
     "commands": _commands,
     "documents": tables.documents,
     "field": _field,

@@ -9,6 +9,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from inspect import getdoc, isfunction
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,18 @@ def summary() -> str:
         link = f"[{name}](baselines/{name}/README.md)"
         lines.append([link, method(name), *(cell or _NOTHING for cell in cells)])
     return table(["baseline", "method", "published", "on a sample", "judged"], lines)
+
+
+def functions() -> str:
+    """Returns the table of the library's functions: name, first sentence, and a line of their example."""
+    lines = []
+    for name in re.findall(r"as (\w+)$", Path(touche.__file__).with_suffix(".pyi").read_text(), re.MULTILINE):
+        value = getattr(touche, name)
+        examples = re.findall(rf">>> (?:\w+ = |for .* in )?(.*touche\.{name}\(.*)", getdoc(value) or "")
+        if isfunction(value) and examples:
+            sentence = (getdoc(value) or "").partition("\n")[0]
+            lines.append([f"`touche.{name}`", sentence, f"`{examples[0].partition('  # doctest')[0].strip()}`"])
+    return table(["function", "", "example"], sorted(lines))
 
 
 def own_measures() -> str:

@@ -467,6 +467,7 @@ class Report:
         outcomes: those of ``touche.regress``; empty without a regression.
         remarks: missing parts, and where times were measured.
         gallery: whether it shows published results of tasks, each on its own page.
+        site: whether it is part of the documentation, to which its pages then link.
     """
 
     title: str
@@ -475,6 +476,7 @@ class Report:
     outcomes: Sequence[Any] = ()
     remarks: Sequence[str] = ()
     gallery: bool = False
+    site: bool = False
 
     @property
     def divided(self) -> bool:

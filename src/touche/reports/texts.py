@@ -11,6 +11,12 @@ from touche.scan.tokens import analysis_named, encoded, words
 _ENGLISH = analysis_named("english")
 _term = lru_cache(maxsize=100_000)(_ENGLISH.term)
 _MAX_SHOWN = 450  # characters of a text
+# Lucene's stop words lack them.
+_QUESTION_WORDS = """
+am any been being better between can could did do does doing from get had has have having he her his how i its
+may might more most much must my need our ought shall she should than their them them we were what when where
+which who whom whose why would you your
+"""
 _BEFORE_FIRST = 60  # characters before the first marked term
 _CONCLUSION = "__CONC__"  # in the id of a sentence of a conclusion
 
@@ -36,8 +42,8 @@ def read_texts(ids: Set[str], documents: Iterable[AnyDocument]) -> dict[str, lis
 
 
 def title_terms(title: str) -> frozenset[str]:
-    """Returns the terms of a topic's title: English stems without stop words."""
-    return frozenset(_ENGLISH.terms(title))
+    """Returns the terms of a topic's title: English stems without stop words and words of questions."""
+    return frozenset(_ENGLISH.terms(title)).difference(_ENGLISH.terms(_QUESTION_WORDS))
 
 
 def passage(text: str, terms: Set[str]) -> list[tuple[str, bool]]:
