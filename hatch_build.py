@@ -40,8 +40,9 @@ PLATFORMS = {  # by WHEEL_FOR: the target of ziglang, and the tag of the wheel
 }
 ZIG = "ziglang>=0.13"
 UNRELEASED = {  # README before and after the first release
-    "touche-baselines is not on PyPI yet. Install it from a clone, optionally": "Install it, optionally",
-    "pip install .\n": "pip install touche-baselines\n",
+    "touche-baselines isn't on PyPI yet. Install it from a clone with `pip install .`": (
+        "Install it with `pip install touche-baselines`"
+    ),
     "pip install '.[": "pip install 'touche-baselines[",
 }
 _LINK = re.compile(r"(!?)(\[[^\[\]]*\])\((?![a-z]+:|#)([^()\s]+)\)")

@@ -1,4 +1,4 @@
-"""Writes what commands print on the pages of the documentation, README's table of baselines, and the table of functions.
+"""Writes what commands print on pages, README's table of baselines, and the table of functions.
 
 python tests/outputs.py [PAGE...]    # make outputs; without pages, all that show an output
 

@@ -1,4 +1,4 @@
-"""The matrix of reproductions on the home page: baselines by datasets, with a popover for each cell."""
+"""The matrix of reproductions: baselines by datasets, with a popover for each cell."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,6 @@
 """Tables of baselines for the documentation.
 
-Values come from ``touche.reproductions``, as on the home page, and from expected.toml. Times and sizes of
-images come from measured.toml.
+Values come from ``touche.reproductions`` and expected.toml, times and sizes of images from measured.toml.
 """
 
 import ast
@@ -93,7 +92,9 @@ def functions() -> str:
         examples = re.findall(rf">>> (?:\w+ = |for .* in )?(.*touche\.{name}\(.*)", getdoc(value) or "")
         if isfunction(value) and examples:
             sentence = (getdoc(value) or "").partition("\n")[0]
-            lines.append([f"`touche.{name}`", sentence, f"`{examples[0].partition('  # doctest')[0].strip()}`"])
+            lines.append(
+                [f"`touche.{name}`", sentence, f"`{examples[0].partition('  # doctest')[0].strip()}`"]
+            )
     return table(["function", "", "example"], sorted(lines))
 
 

@@ -11,7 +11,7 @@ from touche.data.datasets import open_dataset
 from touche.data.judgments import task_qrels
 from touche.data.places import locate_topics
 from touche.documents.collection import Documents
-from touche.errors import ToucheError, choice
+from touche.errors import ToucheError, choice, counted
 from touche.evaluation.leaderboard import Level, levels, rank, shortlist
 from touche.io.grouping import group_by
 from touche.tasks import STANCE, Published, Task
@@ -96,7 +96,7 @@ class PublishedResults(Table[PublishedResult]):
         return PublishedResults(PublishedResult, tuple(row for row in self if row.is_shortlisted))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TaskData:
     """A task and its data, which is read when you use it.
 
@@ -107,6 +107,12 @@ class TaskData:
 
     id: str
     card: Task
+
+    def __repr__(self) -> str:
+        measures = dict.fromkeys(str(self.card.measure_for(dimension)) for dimension in self.card.qrels)
+        judged = f"{', '.join(self.card.qrels)}, scored by {', '.join(measures)}"
+        published = counted(len(self.card.published), "published value")
+        return f"{self.id}: {self.card.title}\nranks {self.card.rules.unit}s; judged: {judged}; {published}"
 
     @cached_property
     def topics(self) -> Table[Topic]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
-from outputs import renewed, with_outputs, with_table
+from outputs import renewed, tables, with_outputs, with_table
 from pages import PAGES, Step, commands, follow, reason, workspace
 
 
@@ -53,7 +53,14 @@ def test_make_outputs_replaces_the_shown_lines_by_the_most_similar_ones() -> Non
     assert with_outputs(page, {step: shown.replace("...\n", "1\n2\n")}) == page
 
 
-def test_make_outputs_finds_readmes_table_of_baselines() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    row = next(line for line in readme.splitlines() if line.startswith("| [bm25]"))
-    assert with_table(readme.replace(f"{row}\n", "")) == readme
+@pytest.mark.parametrize(
+    ("page", "beginning", "table"),
+    [
+        ("README.md", "| [bm25]", tables.summary()),
+        ("docs/reference/python.md", "| `touche.fuse`", tables.functions()),
+    ],
+)
+def test_make_outputs_finds_the_tables_on_pages(page: str, beginning: str, table: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    row = next(line for line in text.splitlines() if line.startswith(beginning))
+    assert with_table(text.replace(f"{row}\n", ""), table) == text

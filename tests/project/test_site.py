@@ -8,6 +8,7 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser
 
+from conftest import ROOT
 from pages import type_in
 from touche import baselines
 from touche.tasks import all_tasks
@@ -85,15 +86,15 @@ def test_search_works_from_disk_and_no_page_is_wider_than_a_phone(site: Path, ch
 
 @pytest.mark.parametrize("width", [390, 1400])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_cell_of_the_home_page_opens_the_commands_that_rerun_it(
+def test_a_cell_of_the_matrix_opens_the_commands_that_rerun_it(
     site: Path, chromium: Browser, width: int, scheme: Literal["light", "dark"]
 ) -> None:
     context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     context.grant_permissions(["clipboard-read", "clipboard-write"])
     tab = context.new_page()
-    tab.goto((site / "index.html").as_uri())
+    tab.goto((site / "reference" / "reproductions.html").as_uri())
     cell = tab.get_by_role("button", name="bm25 on touche-2022-task-2", exact=True)
-    shown = "0.469", "sample 0.435 by touche", "40 of 40 values in 20 topics"
+    shown = "0.469", "sample 0.435, judged 0.85", "40 of 40 values in 20 topics"
     assert all(part in cell.inner_text() for part in shown)
     lightest = {"light": range(128, 256), "dark": range(128)}[scheme]
     background = tab.evaluate("getComputedStyle(document.body).backgroundColor")
@@ -109,3 +110,46 @@ def test_a_cell_of_the_home_page_opens_the_commands_that_rerun_it(
     commands.get_by_role("button", name="Close").click()
     assert not commands.is_visible()
     context.close()
+
+
+LAYOUT = (ROOT / "tests" / "reports" / "layout.js").read_text(encoding="utf-8")
+AXE = ROOT / "build" / "axe" / "node_modules" / "axe-core" / "axe.min.js"
+CONTRAST = """() => axe.run(document, { runOnly: ["color-contrast"] }).then(
+    ({ violations }) => violations.flatMap(({ nodes }) => nodes.map(node => `pale: ${node.target}`)))"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 768, 1400])
+def test_nothing_overlaps_is_cut_or_too_pale_on_a_phone_a_tablet_and_a_desk(
+    site: Path, chromium: Browser, width: int, scheme: Literal["light", "dark"]
+) -> None:
+    tab = chromium.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    problems = dict[str, list[str]]()
+    for name in (
+        "index",
+        "gallery/index",
+        "gallery/touche-2022-task-2",
+        "gallery/spot-check--arguments",  # a report
+        "how-to/evaluate",
+        "reference/reproductions",
+    ):
+        tab.goto((site / f"{name}.html").as_uri())
+        problems[name] = tab.evaluate(LAYOUT)
+        if AXE.exists():  # make axe
+            tab.add_script_tag(path=AXE)
+            problems[name] += tab.evaluate(CONTRAST)
+    tab.close()
+    assert {name: found for name, found in problems.items() if found} == {}
+
+
+def test_every_control_of_a_report_is_reached_by_keyboard_and_shows_its_focus(
+    site: Path, chromium: Browser
+) -> None:
+    tab = chromium.new_page(viewport={"width": 1400, "height": 900})
+    tab.goto((site / "gallery" / "spot-check--arguments.html").as_uri())
+    outlines = []
+    for _ in range(40):
+        tab.keyboard.press("Tab")
+        outlines.append(tab.evaluate("getComputedStyle(document.activeElement).outlineStyle"))
+    assert {*outlines} == {"solid"}
+    tab.close()

@@ -239,7 +239,9 @@ def _table(columns: Sequence[_Aligned], colours: Mapping[str, str]) -> Any:
     table = Table(box=None, padding=(0, _BLANKS, 0, 0), pad_edge=False, header_style="bold")
     for column in columns:
         justify: Literal["left", "right"] = "right" if column.is_numeric else "left"
-        table.add_column(Text(column.name), justify=justify, min_width=column.least_width, overflow="fold")
+        table.add_column(
+            Text(column.name), justify=justify, min_width=column.least_width, overflow="ellipsis"
+        )
     for row in zip(*(column.cells for column in columns), strict=True):
         texts = [Text(cell, colours.get(cell.partition(":")[0], "")) for cell in row]
         table.add_row(*texts)

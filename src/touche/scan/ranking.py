@@ -1,5 +1,7 @@
 """Ranks documents by their counts."""
 
+from __future__ import annotations  # help(touche.scan.rank) shows the names of types
+
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -40,7 +42,7 @@ def rank(
     *,
     analysis: str,
     queries: Queries | None = None,
-    fields: Fields = ONE_FIELD,
+    fields: Fields | None = None,
     boosts: Mapping[str, float] | None = None,
     best_field: bool = False,
     depth: int = 1000,
@@ -71,6 +73,7 @@ def rank(
         ToucheError: if the model does not return a finite number for each document, a field is not a string,
             or a boost has no field.
     """
+    fields = ONE_FIELD if fields is None else fields
     boosts = boosts or {}
     unknown = boosts.keys() - fields.keys()
     if unknown:
@@ -133,7 +136,7 @@ class Collection:
         analysis: str,
         fields: Fields = ONE_FIELD,
         queries: Queries | None = None,
-    ) -> "Collection":
+    ) -> Collection:
         """Reads documents once for some topics.
 
         Args:
