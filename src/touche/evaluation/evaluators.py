@@ -1,9 +1,9 @@
-"""The two evaluators of Touché: nDCG@k (Järvelin and Kekäläinen 2002) by both, other measures by trec_eval.
+"""Touché's two evaluators: both compute nDCG@k (Järvelin and Kekäläinen 2002), trec_eval the other measures.
 
-The evaluators agree on fully judged runs and differ more with every unjudged document, so a score needs the
-name of its evaluator. ``trec_eval`` is the original C code, version 9.0.8, through ir_measures. Measures that
-the C code lacks (``OWN_MEASURES``) are computed on its ranking and averaged over its topics. ``touche``
-computes nDCG@k as the organizers' script does, and macro F1 of stances as on their task page.
+They agree on fully judged runs and differ more with every unjudged document, so always name a score's
+evaluator. ``trec_eval`` is the original C code, version 9.0.8, through ir_measures. Measures that it
+doesn't have (``OWN_MEASURES``) are computed on its ranking and averaged over its topics. ``touche``
+computes nDCG@k like the organizers' script, and macro F1 like their task page.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,21 +19,21 @@ from touche.trec.columns import Order, Run
 from touche.trec.qrels import Qrels
 from touche.trec.topics import in_order
 
-TREC_EVAL_VERSION = "9.0.8"  # the version in pytrec_eval-terrier
+TREC_EVAL_VERSION = "9.0.8"  # pytrec_eval-terrier's version
 
-Ranked = Mapping[str, Sequence[str]]  # documents of each topic, best first
+Ranked = Mapping[str, Sequence[str]]  # each topic's documents, best first
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Scores of one run by one set of judgments.
+    """A run's scores for one set of judgments.
 
     Attributes:
-        per_topic: value of the measure for each topic that the evaluator averages over, in order.
-        judged_per_topic: Judged@k of each topic that run and qrels have: the share of judged documents among
-            the first k (among all documents, if the measure has no cutoff).
-        per_ranking: scores of each topic and stance, such as ``1 PRO``, if each stance has its own ranking;
-            else None.
+        per_topic: the measure's value for each topic that the evaluator averages over, in order.
+        judged_per_topic: Judged@k for each topic in both run and qrels: the judged share of the first k
+            documents, or of all if the measure has no cutoff.
+        per_ranking: scores per topic and stance, such as ``1 PRO``, if each stance has its own ranking;
+            otherwise None.
     """
 
     per_topic: Mapping[str, float]
@@ -42,76 +42,75 @@ class Evaluation:
 
     @property
     def mean(self) -> float | None:
-        """Mean of the measure over the topics; None without topics."""
+        """The mean over topics; None without topics."""
         return fmean(self.per_topic.values()) if self.per_topic else None
 
     @property
     def judged(self) -> float:
-        """Mean of Judged@k over the topics of the run."""
+        """The mean Judged@k over the run's topics."""
         return fmean(self.judged_per_topic.values()) if self.judged_per_topic else 0.0
 
     @property
     def interval(self) -> tuple[float, float] | tuple[None, None]:
-        """95% confidence interval of the mean, by bootstrap over topics; two None below two topics."""
+        """The mean's 95% confidence interval, by bootstrapping topics; twice None below two topics."""
         return bootstrap_interval(list(self.per_topic.values())) if len(self.per_topic) > 1 else (None, None)
 
     @property
     def topics(self) -> int:
-        """Number of topics that the evaluator averages over."""
+        """How many topics the evaluator averages over."""
         return len(self.per_topic)
 
     @property
     def results(self) -> int | None:
-        """None, because rankings have no number N; ``StanceEvaluation`` overrides it."""
+        """None, because rankings have no N. ``StanceEvaluation`` overrides it."""
         return None
 
     @property
     def unjudged(self) -> float:
-        """Share of unjudged documents among the first results."""
-        return round(1 - self.judged, 9)  # without the error of 1 - 0.9, which is not 0.1
+        """The unjudged share of the first results."""
+        return round(1 - self.judged, 9)  # 1 - 0.9 isn't exactly 0.1
 
 
 def trec_eval(run: Run, qrels: Qrels, measure: Measure) -> Evaluation:
-    """Computes a measure as ``trec_eval -c`` up to version 9.0.8 of 2020; nDCG@k is ``-m ndcg_cut.k``.
+    """Computes a measure like ``trec_eval -c`` up to version 9.0.8 (2020); nDCG@k is ``-m ndcg_cut.k``.
 
-    Documents are ordered by descending score, ties by descending document id. Scores are float32; versions
-    since September 2023 read double. The gain is the label, or 0 for labels below 0 and unjudged documents. A
-    topic of the qrels that the run lacks counts 0. RR@k is ``-M k -m recip_rank``. The order is
-    ``Run.by_score``.
+    Documents are ordered by descending score, ties by descending document id (``Run.by_score``). Scores are
+    float32; versions since September 2023 read doubles. The gain is the label, or 0 for negative labels and
+    unjudged documents. A topic in the qrels that the run lacks counts 0. RR@k is ``-M k -m recip_rank``.
 
     Raises:
-        ToucheError: if the run has no topic of the qrels.
+        ToucheError: if the run has none of the qrels' topics.
     """
-    # The depth is the cutoff, or None if the measure skips unjudged documents before it cuts the list.
+    # The depth is the cutoff, or None if the measure skips unjudged documents before cutting.
     ranked = run.documents_of(judged_order("trec_eval", run, qrels), measure.depth)
     return Evaluation(by_trec_eval(ranked, qrels, measure), judged_share(ranked, qrels, measure.cutoff))
 
 
 def by_trec_eval(ranked: Ranked, qrels: Qrels, measure: Measure) -> dict[str, float]:
-    """Returns the values of all topics of the qrels, computed by trec_eval's code or one of ``OWN_MEASURES``.
+    """Returns the values for all topics in the qrels, using trec_eval's code or one of ``OWN_MEASURES``.
 
     Args:
         ranked: documents in trec_eval's order, down to the measure's depth.
         qrels: the judgments.
-        measure: the measure; ``touche`` is not its only evaluator.
+        measure: a measure that not only ``touche`` has.
     """
     if not measure.of_trec_eval:
         return _by_definition(ranked, qrels, measure)
-    import ir_measures  # optional: a container image lacks it
+    import ir_measures  # not installed in images
 
     plain = uncut(parsed(measure.name))  # RR for RR@k, because the rankings end at k
-    scores = {  # trec_eval orders by score, so any descending scores keep the order
+    scores = {  # trec_eval sorts by score, so any descending scores keep the order
         topic: {document: -float(rank) for rank, document in enumerate(documents)}
         for topic, documents in ranked.items()
     }
     graded = gains(qrels)
     results = ir_measures.pytrec_eval.iter_calc([plain], graded, scores)
     values = {result.query_id: result.value for result in results}
-    return dict.fromkeys(graded, 0.0) | values  # topics that the run lacks have 0
+    return dict.fromkeys(graded, 0.0) | values  # topics that the run lacks count 0
 
 
 def _by_definition(ranked: Ranked, qrels: Qrels, measure: Measure) -> dict[str, float]:
-    """Returns the values of one of ``OWN_MEASURES`` for all topics of the qrels."""
+    """Returns the values of one of ``OWN_MEASURES`` for all topics in the qrels."""
     graded = gains(qrels)
     named = parsed(measure.name)
     formula = OWN_MEASURES[named.NAME].formula
@@ -130,15 +129,14 @@ def _by_definition(ranked: Ranked, qrels: Qrels, measure: Measure) -> dict[str, 
 
 
 def touche(run: Run, qrels: Qrels, measure: Measure) -> Evaluation:
-    """Computes nDCG@k as the organizers' script does, which has no other measure (``Measure.of_script``).
+    """Computes nDCG@k like the organizers' script, which has no other measure (``Measure.of_script``).
 
     Documents are ordered by the rank column. Unjudged documents among the first k are removed, and the others
-    move up. Label -2 counts as 0. The ideal list contains the k best labels of the topic. The mean is over
-    topics with a judged document among the first k and a label above 0 in the qrels; there may be no such
-    topic.
+    move up. Label -2 counts as 0. The ideal list contains the topic's k best labels. The mean is over topics
+    with a judged document among the first k and a positive label in the qrels; there can be none.
 
     Raises:
-        ToucheError: if the run has no topic of the qrels.
+        ToucheError: if the run has none of the qrels' topics.
     """
     assert measure.cutoff is not None  # nDCG@k has one
     cutoff = measure.cutoff
@@ -152,11 +150,11 @@ def touche(run: Run, qrels: Qrels, measure: Measure) -> Evaluation:
 
 
 def ndcg(ranked: Iterable[int], judged: Iterable[int], cutoff: int) -> float:
-    """Returns the DCG of a list divided by the DCG of the ideal list; 0 if nothing relevant is known.
+    """Returns a list's DCG divided by the ideal list's; 0 if nothing relevant is known.
 
     Args:
-        ranked: gains of the list, in order, down to the cutoff.
-        judged: all gains of the topic; the k largest, descending, are the ideal list.
+        ranked: the list's gains in order, down to the cutoff.
+        judged: all the topic's gains; the k largest, descending, form the ideal list.
         cutoff: k.
     """
     ideal = dcg(sorted(judged, reverse=True)[:cutoff])
@@ -164,7 +162,7 @@ def ndcg(ranked: Iterable[int], judged: Iterable[int], cutoff: int) -> float:
 
 
 def dcg(ranked: Iterable[float]) -> float:
-    """Returns discounted cumulative gain: the sum over the ranks r from 1 of gain / log2(r + 1)."""
+    """Returns the discounted cumulative gain: the sum over ranks r from 1 of gain / log2(r + 1)."""
     return sum(gain / log2(rank + 1) for rank, gain in enumerate(ranked, 1))
 
 
@@ -173,25 +171,25 @@ EVALUATORS: Mapping[str, Evaluator] = {"trec_eval": trec_eval, "touche": touche}
 
 
 def gains(qrels: Qrels) -> Qrels:
-    """Returns qrels, topics in order, with 0 instead of labels below 0 (spam), which can crash trec_eval."""
+    """Returns the qrels in topic order, with 0 for negative labels (spam), which can crash trec_eval."""
     topics = sorted(qrels, key=in_order)
     return Qrels({topic: {id: max(label, 0) for id, label in qrels[topic].items()} for topic in topics})
 
 
 def judged_order(evaluator: str, run: Run, qrels: Qrels) -> Order:
-    """Returns an evaluator's order of the lines of judged topics: touche orders by rank, trec_eval by score.
+    """Returns the order of the judged topics' lines: by rank for touche, by score for trec_eval.
 
     Raises:
-        ToucheError: if the run has no topic of the qrels.
+        ToucheError: if the run has none of the qrels' topics.
     """
     return in_qrels(run.by_rank if evaluator == "touche" else run.by_score, qrels)
 
 
 def in_qrels(order: Order, qrels: Qrels) -> Order:
-    """Returns the topics of an order that are in the qrels.
+    """Returns an order's topics that are in the qrels.
 
     Raises:
-        ToucheError: if there is none.
+        ToucheError: if there are none.
     """
     topics = {topic: lines for topic, lines in order.items() if topic in qrels}
     if not topics:
@@ -201,10 +199,10 @@ def in_qrels(order: Order, qrels: Qrels) -> Order:
 
 
 def judged_share(ranked: Ranked, qrels: Qrels, cutoff: int | None) -> dict[str, float]:
-    """Returns the share of judged documents among the first k of each topic, or among all if it has fewer.
+    """Returns the judged share of each topic's first k documents, or of all if it has fewer.
 
     Args:
-        ranked: documents of topics that are in the qrels.
+        ranked: documents by topic; all topics are in the qrels.
         qrels: the judgments.
         cutoff: k; None for all documents.
     """

@@ -1,4 +1,4 @@
-"""Measures of rankings for each stance of a topic, by the organizers' script for image retrieval."""
+"""Measures for a topic's rankings per stance, from the organizers' script for image retrieval."""
 
 from collections.abc import Mapping
 from statistics import fmean
@@ -12,16 +12,16 @@ from touche.trec.qrels import Qrels
 
 
 def evaluation_by(evaluator: str, run: Run, qrels: Qrels, measure: Measure) -> Evaluation:
-    """Computes a measure of rankings, also one of the organizers' measures of images.
+    """Computes a measure for rankings, including the organizers' image measures.
 
     Args:
-        evaluator: a name in ``EVALUATORS``; the measures of images ignore it.
+        evaluator: a name in ``EVALUATORS``; image measures ignore it.
         run: the run; if each stance has its own ranking, its topics are names such as ``1 PRO``.
-        qrels: the judgments of the same topics or rankings.
+        qrels: the judgments for the same topics or rankings.
         measure: the measure.
 
     Raises:
-        ToucheError: if the run has no topic of the qrels.
+        ToucheError: if the run has none of the qrels' topics.
     """
     if measure in MEASURE_OF_QUESTION.values():
         return precision_per_stance(run, qrels)
@@ -29,21 +29,21 @@ def evaluation_by(evaluator: str, run: Run, qrels: Qrels, measure: Measure) -> E
 
 
 def precision_per_stance(run: Run, qrels: Qrels) -> Evaluation:
-    """Computes precision at 10 as the organizers' script: hits among the first 10, divided by 10.
+    """Computes precision at 10 like the organizers' script: hits among the first 10, divided by 10.
 
-    A topic has the mean of its stances. A stance without a ranking counts 0, and a topic without lines is
-    left out. An image that is not judged is not a hit. Hits in fewer than ten images are also divided by 10.
+    A topic's value is the mean over its stances. A stance without a ranking counts 0, and a topic without
+    lines is left out. Unjudged images aren't hits. We divide by 10 even when there are fewer images.
 
     Args:
-        run: the lines that the script counts, with the names of rankings as topics.
-        qrels: for each ranking 1 for the images that are hits, and 0 for the others.
+        run: the lines that the script counts, with ranking names as topics.
+        qrels: 1 for each ranking's hits, 0 for other images.
 
     Raises:
-        ToucheError: if the run has no topic of the qrels.
+        ToucheError: if the run has none of the qrels' topics.
     """
     ranked = run.documents_of(judged_order("touche", run, qrels), IMAGES)
     topics = {topic_in(ranking) for ranking in ranked}
-    rankings = [name for name in qrels if topic_in(name) in topics]  # also those that the run lacks
+    rankings = [name for name in qrels if topic_in(name) in topics]  # including those that the run lacks
     hits = {name: sum(qrels[name].get(image, 0) for image in ranked.get(name, ())) for name in rankings}
     values = {name: count / IMAGES for name, count in hits.items()}
     judged = judged_share(ranked, qrels, IMAGES)
@@ -55,6 +55,6 @@ def precision_per_stance(run: Run, qrels: Qrels) -> Evaluation:
 
 
 def means_of_topics(values: Mapping[str, float]) -> dict[str, float]:
-    """Returns the mean of each topic's rankings; a topic with one ranking has its value."""
+    """Returns the mean over each topic's rankings."""
     rankings = group_by(values, topic_in)
     return {topic: fmean(values[ranking] for ranking in rankings[topic]) for topic in rankings}

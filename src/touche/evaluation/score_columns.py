@@ -1,4 +1,4 @@
-"""Columns of scores in printed tables and on pages; CSV, JSON and frames have all fields of a score."""
+"""The columns of scores in printed tables and on pages. CSV, JSON and frames contain all fields."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,12 +13,12 @@ class ScoreColumn:
     """A column of scores.
 
     Attributes:
-        key: field of ``Score`` or ``TopicScore`` by which a page sorts the column.
-        heading: heading; ``{measure}`` stands for the measure, and ``{judged}`` for its Judged@k.
-        where: the kinds of tables with this column; ``bounds`` means those of ``--bounds``.
-        format: the cell, with ``{value}`` for the field's value; ``{score}`` has the other fields.
-        missing: why a score can have no value.
-        help: what the column shows, as a sentence below the table of a page.
+        key: the ``Score`` or ``TopicScore`` field that a page sorts by.
+        heading: the heading; ``{measure}`` is the measure, ``{judged}`` its Judged@k.
+        where: the kinds of tables with this column; ``bounds`` are those of ``--bounds``.
+        format: the cell; ``{value}`` is the field's value, ``{score}`` gives access to other fields.
+        missing: why a score can lack the value.
+        help: a sentence about the column, shown below a page's table.
     """
 
     key: str
@@ -29,15 +29,15 @@ class ScoreColumn:
     help: str = ""
 
     def heading_of(self, measure: str) -> str:
-        """Returns the heading in a table of a measure."""
+        """Returns the heading in a measure's table."""
         return self.heading.format(measure=measure, judged=measure_of(measure).judged)
 
     def value(self, score: Any) -> Any:
-        """Returns the value by which a page sorts."""
+        """Returns the value that a page sorts by."""
         return getattr(score, self.key)
 
     def cell(self, score: Any) -> str | None:
-        """Returns the text of a cell; None if the score has no value."""
+        """Returns a cell's text; None if there is no value."""
         value = self.value(score)
         return None if value is None else self.format.format(value=value, score=score)
 
@@ -80,11 +80,11 @@ SCORE_COLUMNS = (
 
 
 def score_columns(measure: str, *kinds: str) -> list[ScoreColumn]:
-    """Returns the columns of a table; a share of judged documents needs no second column for its Judged@k.
+    """Returns a table's columns. If the measure is a judged share, its Judged@k is left out.
 
     Args:
-        measure: the measure of the table.
-        kinds: the kinds of the table.
+        measure: the table's measure.
+        kinds: the table's kinds.
     """
     is_share = measure_of(measure).is_judged_share
     return [

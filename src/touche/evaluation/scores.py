@@ -1,4 +1,4 @@
-"""Evaluated runs: a record for each run and dimension, the source of every figure."""
+"""Evaluated runs: one record per run and dimension, where every figure comes from."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,45 +25,47 @@ from touche.trec.qrels import Qrels
 from touche.trec.runs import LineError
 from touche.trec.topics import in_order
 
-UNJUDGED_LIMIT = 0.10  # of the first results; above it a score is not comparable with published ones
+UNJUDGED_LIMIT = (
+    0.10  # unjudged share of the first results, above which we don't compare with published scores
+)
 
 
 def unjudged_limit(task: Task) -> float:
-    """Returns the share of unjudged results above which a score is not comparable with published ones."""
+    """Returns the unjudged share above which a score isn't comparable with published ones."""
     return UNJUDGED_LIMIT if task.judged_limit is None else round(1 - task.judged_limit, 9)
 
 
 class InDimension:
-    """What belongs to one judged dimension, and to one order of pairs."""
+    """What belongs to one judged dimension and one order of pairs."""
 
     dimension: str
     any_order: bool
 
     @property
     def label(self) -> str:
-        """Name of the dimension, such as ``relevance, any order``."""
+        """The dimension's name, such as ``relevance, any order``."""
         return f"{self.dimension}, any order" if self.any_order else self.dimension
 
     @property
     def is_ranking(self) -> bool:
-        """Whether documents are ranked in this dimension; for stances they are labelled."""
+        """Whether documents are ranked in this dimension. For stances they are labelled."""
         return self.dimension != STANCE
 
 
 @dataclass(frozen=True)
 class Subject(InDimension):
-    """Subject of a score: a run in one dimension, with one evaluator.
+    """What a score is about: a run in one dimension, with one evaluator.
 
     Attributes:
-        run: path of the run file.
-        tag: tag of the run.
-        task: id of the task.
-        dimension: judged dimension.
-        any_order: whether pairs judged in the other order also count.
-        qrels: name of the file with the judgments.
-        measure: measure of the dimension, such as ``nDCG@5``; ``macro F1`` for stances.
+        run: the run file's path.
+        tag: the run's tag.
+        task: the task's id.
+        dimension: the judged dimension.
+        any_order: whether pairs judged in the other order count too.
+        qrels: the judgments' file name.
+        measure: such as ``nDCG@5``; ``macro F1`` for stances.
         evaluator: ``trec_eval`` or ``touche``.
-        name: tag of the run, or its path if several runs have that tag; not a column.
+        name: the run's tag, or its path if several runs share the tag; not a column.
     """
 
     run: str
@@ -78,30 +80,30 @@ class Subject(InDimension):
 
     @property
     def key(self) -> tuple[str, str, bool, str, str]:
-        """The columns that a mean and its topics share, and other means do not."""
+        """The columns that identify a mean and its topics."""
         return self.run, self.dimension, self.any_order, self.measure, self.evaluator
 
 
 @dataclass(frozen=True, kw_only=True)
 class Score(Subject):
-    """The score of a run in one dimension with one evaluator; attributes as in ``Subject``, and these:
+    """A run's score in one dimension with one evaluator. Attributes as in ``Subject``, and these:
 
     Attributes:
-        mean: mean over the topics; None without topics.
-        low, high: 95% confidence interval of the mean, by bootstrap over the topics; None below two topics.
-        judged: Judged@k, with the k of the measure, or of all results if k is None.
-        least, greatest: bounds of the mean, whatever the grades of unjudged documents among the first k;
-            None for measures without bounds (``touche.evaluation.bounds``).
-        topics: number of topics of the mean.
-        comparable: whether the score is comparable with published scores: few results are unjudged and no
-            topic is missing. For stances: whether a published score has the same N.
-        results: N, number of results with a judged stance; None for rankings.
-        rank: rank among published scores, from 1; None without one.
-        rank_low, rank_high: 95% interval of the rank, by bootstrap over topics; None without one.
-        group: number of the run's group, from 1, as in ``touche.published``; None without one.
-        rank_note: why there is no rank, or no interval or group; empty if there are all.
+        mean: the mean over topics; None without topics.
+        low, high: the mean's 95% confidence interval, by bootstrapping topics; None below two topics.
+        judged: Judged@k with the measure's k, or over all results if k is None.
+        least, greatest: the mean's bounds for any grades of unjudged documents among the first k; None for
+            measures without bounds (``touche.evaluation.bounds``).
+        topics: how many topics the mean covers.
+        comparable: whether you can compare it with published scores: few results are unjudged and no topic is
+            missing. For stances: whether a published score has the same N.
+        results: N, the number of results with a judged stance; None for rankings.
+        rank: the rank among published scores, from 1; None if there is none.
+        rank_low, rank_high: the rank's 95% interval, by bootstrapping topics; None if there is none.
+        group: the run's group, from 1, as in ``touche.published``; None if there is none.
+        rank_note: why there is no rank, interval or group; may be empty.
         rank_text: the rank and its interval in words; empty without a rank; not a column.
-        stances: scores of each stance by its name; empty for rankings; not a column.
+        stances: each stance's scores by name; empty for rankings; not a column.
     """
 
     mean: float | None
@@ -124,13 +126,13 @@ class Score(Subject):
 
 @dataclass(frozen=True, kw_only=True)
 class TopicScore(Subject):
-    """The score of a run on one topic; attributes as in ``Subject``, and these:
+    """A run's score on one topic. Attributes as in ``Subject``, and these:
 
     Attributes:
-        topic, title: number and title of the topic; the title is empty if the topics file is missing.
-        value: value of the measure.
+        topic, title: the topic's number and title; the title is empty if the topics file is missing.
+        value: the measure's value.
         judged: Judged@k; None if the run lacks the topic.
-        least, greatest: bounds of the value, as in ``Score``.
+        least, greatest: the value's bounds, as in ``Score``.
     """
 
     topic: str
@@ -143,18 +145,18 @@ class TopicScore(Subject):
 
 @dataclass(frozen=True, repr=False)
 class Scores(Table[Score]):
-    """The scores of runs: a table of means, with attributes as in ``Table``, and these:
+    """The scores of runs: a table of means. Attributes as in ``Table``, and these:
 
     Attributes:
-        topic_scores: the scores of topics, without titles.
-        scored_task: the task, which has the titles of the topics.
+        topic_scores: the topics' scores, without titles.
+        scored_task: the task, which knows the topics' titles.
     """
 
     topic_scores: tuple[TopicScore, ...] = field(default=(), compare=False)
     scored_task: Task | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
-        """The tables that ``touche evaluate`` prints; ``frame()`` has all columns."""
+        """The tables that ``touche evaluate`` prints. Use ``frame()`` for all columns."""
         tables = list[str]()
         for measure in dict.fromkeys(score.measure for score in self.records):
             scores = [score for score in self.records if score.measure == measure]
@@ -173,12 +175,12 @@ class Scores(Table[Score]):
 
     @property
     def per_topic(self) -> Table[TopicScore]:
-        """The scores of topics of the means in this table.
+        """The topics' scores behind the means in this table.
 
-        If each stance of a topic has its own ranking, they are the scores of rankings.
+        If each stance of a topic has its own ranking, there is a score per ranking.
 
         Raises:
-            ToucheError: if only detected stances are scored, which have no scores of topics.
+            ToucheError: if only detected stances are scored, which have no topic scores.
         """
         if not self.topic_scores and not any(score.is_ranking for score in self.records):
             raise ToucheError("detected stances have no scores of topics; omit per-topic scores")
@@ -191,17 +193,17 @@ class Scores(Table[Score]):
 
 @dataclass(frozen=True)
 class Evaluated(InDimension):
-    """A run evaluated by the judgments of one dimension, with everything that commands show.
+    """A run evaluated in one dimension, with everything that commands show.
 
     Attributes:
-        lines: the run; if any order counts, pairs have their judged order.
+        lines: the run; if any order counts, pairs are in their judged order.
         task: the task.
-        dimension: judged dimension.
-        any_order: whether pairs judged in the other order also count.
+        dimension: the judged dimension.
+        any_order: whether pairs judged in the other order count too.
         judgments: the judgments.
-        evaluations: result of each evaluator, by its name.
-        skipped: an error for each line that does not count, in tasks whose script skips such lines.
-        name: tag of the run, or its path if several runs have that tag.
+        evaluations: each evaluator's result.
+        skipped: an error per line that doesn't count, in tasks whose script skips such lines.
+        name: the run's tag, or its path if several runs share the tag.
     """
 
     lines: Run
@@ -215,34 +217,33 @@ class Evaluated(InDimension):
 
     @property
     def path(self) -> Path:
-        """File or name of the run."""
+        """The run's file or name."""
         return self.lines.path
 
     @property
     def tag(self) -> str:
-        """Tag of the first line."""
+        """The first line's tag."""
         return self.lines.tag
 
     @property
     def qrels(self) -> str:
-        """Name of the file with the judgments."""
+        """The judgments' file name."""
         return self.task.qrels[self.dimension].file
 
     @property
     def measure(self) -> Measure:
-        """Measure of the dimension."""
         return self.task.measure_for(self.dimension)
 
     @cached_property
     def official_md5(self) -> str:
-        """The md5 that the publisher states for the qrels, if their file has another one; else empty."""
+        """The publisher's md5 of the qrels if the file has another one; otherwise empty."""
         expected = official_md5(f"qrels/{self.qrels}")
         path = places.find("qrels", self.qrels) if expected else None
         return expected if path and md5(path) != expected else ""
 
     @cached_property
     def scores(self) -> Mapping[str, Score]:
-        """The mean by each evaluator, with its rank among published scores."""
+        """Each evaluator's mean, with its rank among published scores."""
         return {name: self._score(name, evaluation) for name, evaluation in self.evaluations.items()}
 
     def _score(self, evaluator: str, evaluation: Evaluation) -> Score:
@@ -272,7 +273,7 @@ class Evaluated(InDimension):
         )
 
     def _subject(self, evaluator: str) -> dict[str, Any]:
-        """Returns the columns with which the rows of scores by an evaluator start."""
+        """Returns the columns that each row starts with."""
         return {
             "run": str(self.path),
             "tag": self.tag,
@@ -286,32 +287,32 @@ class Evaluated(InDimension):
         }
 
     def published(self, evaluator: str) -> list[Published]:
-        """Returns the published results comparable to the score by an evaluator, best first."""
+        """Returns the published results comparable to an evaluator's score, best first."""
         if self.any_order:
             return []
         return comparable(self.task, self.dimension, evaluator, self.evaluations[evaluator].results)
 
     def values(self, evaluator: str) -> dict[str, float]:
-        """Returns the value of each topic that an evaluator averages over, in order of topic numbers."""
+        """Returns the value of each topic that an evaluator averages over, in topic order."""
         per_topic = self.evaluations[evaluator].per_topic
         return {topic: per_topic[topic] for topic in sorted(per_topic, key=self._topic_and_stance)}
 
     def _topic_and_stance(self, ranking: str) -> tuple[tuple[int, str], int]:
-        """Returns the sort key of a ranking: its topic, then its stance as the task lists them."""
+        """Sorts rankings by topic, then by stance in the task's order."""
         topic, _, stance = ranking.partition(" ")
         stances = self.task.rules.ranked_stances
         return in_order(topic), stances.index(stance) if stance in stances else 0
 
     @cached_property
     def bounded_measure(self) -> BoundedMeasure | None:
-        """The data for bounds; None if the measure has no bounds, or no grade is above 0."""
+        """The data for bounds; None if the measure has none, or no grade is positive."""
         return bounded_measure(self.judgments, self.measure, self.task.qrels[self.dimension].labels)
 
     @cached_property
     def bounds(self) -> Mapping[str, Mapping[str, Bounds]]:
-        """Bounds by evaluator and topic, also of topics that touche leaves out until they are judged.
+        """Bounds by evaluator and topic, including topics that touche leaves out until they are judged.
 
-        They are empty for measures without bounds.
+        Empty for measures without bounds.
         """
         if self.bounded_measure is None:
             return {name: {} for name in self.evaluations}
@@ -321,21 +322,14 @@ class Evaluated(InDimension):
         }
 
     def first_documents(self, evaluator: str) -> Mapping[str, Sequence[str]]:
-        """Returns the documents of each judged topic down to the measure's cutoff, best first.
-
-        Args:
-            evaluator: name of the evaluator, whose order counts.
-        """
+        """Returns each judged topic's documents down to the cutoff, best first in the evaluator's order."""
         order = judged_order(evaluator, self.lines, self.judgments)
         return self.lines.documents_of(order, self.measure.cutoff)
 
     def mean_bounds(self, evaluator: str) -> Bounds | None:
-        """Returns bounds of the mean.
+        """Returns the mean's bounds.
 
-        None for measures without bounds, or if it is unknown which topics touche would average over.
-
-        Args:
-            evaluator: name of the evaluator.
+        None for measures without bounds, or if we can't know which topics touche would average over.
         """
         bounds = self.bounds[evaluator]
         if not bounds:
@@ -347,7 +341,7 @@ class Evaluated(InDimension):
         return bounds_of_mean(bounds)
 
     def topic_scores(self) -> list[TopicScore]:
-        """Returns a row for each evaluator and topic; for each ranking, if each stance has its own."""
+        """Returns a row per evaluator and topic, or per ranking if each stance has its own."""
         rows = list[TopicScore]()
         for evaluator, whole_evaluation in self.evaluations.items():
             evaluation = whole_evaluation.per_ranking or whole_evaluation
@@ -357,7 +351,7 @@ class Evaluated(InDimension):
                 row = TopicScore(
                     **subject,
                     topic=topic,
-                    title="",  # only who looks at topics has to read their file
+                    title="",  # titles are only read when someone looks at topics
                     value=evaluation.per_topic[topic],
                     judged=evaluation.judged_per_topic.get(topic),
                     least=bounds.least if bounds else None,
@@ -367,7 +361,7 @@ class Evaluated(InDimension):
         return rows
 
     def _rank(self, evaluator: str, is_comparable: bool) -> OwnRank | str:
-        """Returns the rank of the score by an evaluator, or why it has none."""
+        """Returns the rank of an evaluator's score, or why it has none."""
         rows = self.published(evaluator)
         mean = self.evaluations[evaluator].mean
         if not rows:
@@ -383,10 +377,11 @@ class Evaluated(InDimension):
         return own_rank(self.task, rows, mean, self.evaluations[evaluator].per_topic)
 
     def _is_comparable(self, evaluation: Evaluation) -> bool:
-        """Returns whether published values are comparable with a mean.
+        """Returns whether a mean is comparable with published values.
 
-        For stances, a published value with the same N is needed. For rankings, the run needs results for all
-        judged topics of the task, and few of these results may be unjudged.
+        For stances, a published value must have the same N. For rankings, the run needs results for all the
+        task's
+        judged topics, and only few of them can be unjudged.
         """
         if self.official_md5:
             return False

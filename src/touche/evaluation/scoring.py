@@ -1,4 +1,4 @@
-"""Scoring of runs: files of runs and qrels are read once, and each run is evaluated in every dimension."""
+"""Scores runs. Each file is read once, and each run is evaluated in every dimension."""
 
 import logging
 from collections import Counter
@@ -52,24 +52,24 @@ def evaluate(
     """Scores runs in every dimension of a task.
 
     Args:
-        runs: one run or several, each in one of the forms of ``touche.AnyRun``: a path, a frame of PyTerrier
-            or ir_measures, scores by topic and document, or records. A dictionary such as
-            ``{"mine": frame, "theirs": "run.txt"}`` names them.
-        task: the id of the task; None if there are only qrels.
+        runs: one run or several, each in any form of ``touche.AnyRun``: a path, a PyTerrier or ir_measures
+            frame, scores by topic and document, or records. Use a dictionary such as
+            ``{"mine": frame, "theirs": "run.txt"}`` to name them.
+        task: the task's id; None if you only have qrels.
         evaluator: ``trec_eval``, ``touche`` or ``both``.
         pairs: ``any-order`` adds a score that also counts pairs judged in the other order.
-        measure: a measure instead of the task's, an object of ir_measures or its name, such as ``nDCG@10``.
-            ``nDCG@5,AP`` names several.
-        qrels: qrels instead of the task's, in one of the forms of ``touche.AnyQrels``.
+        measure: a measure instead of the task's: an ir_measures object or a name such as ``nDCG@10``.
+            Several:
+            ``nDCG@5,AP``.
+        qrels: qrels instead of the task's, in any form of ``touche.AnyQrels``.
 
     Returns:
-        A ``touche.evaluation.scores.Score`` for each run, dimension and evaluator, with values from 0 to 1;
-        ``frame()`` returns them as a DataFrame, and ``per_topic`` the scores of each topic. Doubtful scores
-        cause Python warnings. The notes explain differences between the evaluators, and give ranks on the
-        leaderboard.
+        A ``touche.evaluation.scores.Score`` per run, dimension and evaluator, with values from 0 to 1.
+        ``frame()`` returns a DataFrame, ``per_topic`` the topics' scores. Doubtful scores cause Python
+        warnings. The notes explain why evaluators differ, and give ranks on the leaderboard.
 
     Raises:
-        ToucheError: if a run is unusable, or qrels are missing.
+        ToucheError: if a run is unusable or qrels are missing.
 
     Examples:
         >>> import touche
@@ -96,10 +96,10 @@ def evaluate(
 def score(
     runs: Sequence[RunSource], task: str | None, evaluator: str, pairs: str, measure: Any, qrels: AnyQrels
 ) -> list[list[Evaluated]]:
-    """Evaluates runs by each measure in every dimension; the other arguments are those of ``evaluate``."""
+    """Evaluates runs with each measure in every dimension. Arguments as for ``evaluate``."""
     check_choice("evaluator", evaluator, [*EVALUATORS, "both"])
     check_choice("order of pairs", pairs, ["exact", "any-order"])
-    evaluators = [] if evaluator == "both" else [evaluator]  # if empty, all that have the measure
+    evaluators = [] if evaluator == "both" else [evaluator]  # empty stands for all that have the measure
     source = qrels_source(qrels)
     scored_tasks = tasks.tasks_scored_by(task, parse_measures(measure), source.file if source else None)
     judged = judgments_of(scored_tasks, source)
@@ -107,11 +107,11 @@ def score(
 
 
 def judgments_of(scored_tasks: Sequence[Task], qrels: QrelsSource | None = None) -> dict[str, Qrels]:
-    """Reads the judgments of a task by dimension; stances are left out, with a warning, if they are missing.
+    """Reads a task's judgments by dimension. Missing stances are left out with a warning.
 
     Args:
-        scored_tasks: the same task with each measure.
-        qrels: judgments that replace those of the task.
+        scored_tasks: the same task once per measure.
+        qrels: judgments to use instead of the task's.
 
     Raises:
         ToucheError: if judgments are missing or broken.
@@ -138,22 +138,23 @@ def score_runs(
     *,
     any_order: bool = False,
 ) -> list[list[Evaluated]]:
-    """Evaluates runs by several measures in every judged dimension of a task.
+    """Evaluates runs with several measures in every judged dimension of a task.
 
     Args:
         runs: the runs.
-        scored_tasks: the same task with each measure.
+        scored_tasks: the same task once per measure.
         judged: the judgments by dimension.
-        evaluators: names in ``EVALUATORS``; if empty, all that have the measure. A measure that only touche
-            has is computed by touche, also if only trec_eval is named.
-        any_order: whether to evaluate each run once more, also counting pairs judged in the other order.
+        evaluators: names in ``EVALUATORS``; if empty, all that have the measure. If only touche has it,
+            touche
+            computes it even when only trec_eval is named.
+        any_order: evaluate each run once more, counting pairs judged in the other order too.
 
     Returns:
         For each measure the evaluated runs, run by run.
 
     Raises:
-        ToucheError: if a file is unusable, or a run is for another task. Also if touche is named but lacks
-            the measure, or ``any_order`` is set for a task without pairs.
+        ToucheError: if a file is unusable, a run is for another task, touche is named but doesn't have the
+            measure, or ``any_order`` is set for a task without pairs.
     """
     for task in scored_tasks:
         check_evaluators(task, evaluators)
@@ -181,17 +182,17 @@ def score_task(
     *,
     any_order: bool = False,
 ) -> list[Evaluated]:
-    """Evaluates runs by the measure and the judgments of a task, as ``score_runs`` does."""
+    """Evaluates runs with a task's measure and judgments, like ``score_runs``."""
     judged = judgments_of([task])
     [evaluated] = score_runs(run_sources(runs), [task], judged, evaluators, any_order=any_order)
     return evaluated
 
 
 def evaluate_dimension(run: Run, task: Task, dimension: str) -> Evaluated:
-    """Evaluates a run in one dimension of a task, by all evaluators of its measure.
+    """Evaluates a run in one dimension, with all evaluators that have its measure.
 
     Raises:
-        ToucheError: if judgments are missing, unusable or of other topics.
+        ToucheError: if judgments are missing, unusable or for other topics.
     """
     judgments = task_qrels(task, dimension)
     counted_run, skipped = _read(RunSource(run.path, run, run.path), task, {dimension: judgments})
@@ -199,16 +200,16 @@ def evaluate_dimension(run: Run, task: Task, dimension: str) -> Evaluated:
 
 
 def _read(source: RunSource, task: Task, judged: Mapping[str, Qrels]) -> tuple[Run, Sequence[LineError]]:
-    """Returns a run, and an error for each line that does not count.
+    """Returns a run, and an error per line that doesn't count.
 
-    If each stance has its own ranking, the topics of the run become names of rankings, such as ``1 PRO``.
+    If each stance has its own ranking, the run's topics become ranking names such as ``1 PRO``.
 
     Raises:
-        InputError: if the run is unusable, or no line counts.
+        InputError: if the run is unusable or no line counts.
     """
     if not task.rules.by_stance:
         run = source.read()
-        if run.ranks_stances:  # until here, a document could be in the rankings of both stances
+        if run.ranks_stances:  # until now, a document could be in both stances' rankings
             check_unique(run)
         return run, []
     topics = {topic_in(ranking) for qrels in judged.values() for ranking in qrels}
@@ -231,10 +232,7 @@ def _in_every_dimension(
     any_order: bool,
     skipped: Sequence[LineError],
 ) -> Iterator[Evaluated]:
-    """Yields a run evaluated in the judged dimensions of a task; a run that only ranks has no stances.
-
-    The other arguments are those of ``score_runs``, and the errors of ``_read``.
-    """
+    """Yields a run evaluated in each judged dimension. A run that only ranks has no stances."""
     orders_of_pairs = [False, True] if any_order else [False]  # whether any order counts
     for dimension, qrels in judged.items():
         if dimension != STANCE or len(judged) == 1 or run.has_stances:
@@ -251,9 +249,9 @@ def _evaluated(
     any_order: bool,
     skipped: Sequence[LineError],
 ) -> Evaluated:
-    """Evaluates a run in a dimension by those evaluators that have the measure.
+    """Evaluates a run in a dimension, with the evaluators that have the measure.
 
-    If only one evaluator has the measure, it evaluates the run even if it is not in ``evaluators``.
+    If only one evaluator has it, that one is used even when it isn't in ``evaluators``.
     """
     lines = in_judged_order(run, judgments) if any_order else run
     measure = task.measure_for(dimension)
@@ -265,7 +263,7 @@ def _evaluated(
             evaluations = {name: evaluate_stances(lines, judgments, task.stances) for name in chosen}
         else:
             evaluations = {name: evaluation_by(name, lines, judgments, measure) for name in chosen}
-    except ToucheError as error:  # no common topic; the message ends in "check that ..."
+    except ToucheError as error:  # no common topic; the message ends with "check that ..."
         raise ToucheError(f"{run.path}: {error}, and that the run ranks {task.rules.unit}s") from error
     return Evaluated(
         lines=lines,
@@ -280,16 +278,16 @@ def _evaluated(
 
 
 def with_names(runs: Sequence[Evaluated]) -> list[Evaluated]:
-    """Returns the records, named by tag, or by path if several runs have the tag."""
-    tags = Counter({run.path: run.tag for run in runs}.values())  # a file has a record for each dimension
+    """Names the records by tag, or by path if several runs share a tag."""
+    tags = Counter({run.path: run.tag for run in runs}.values())  # a file has a record per dimension
     names = {run.path: run.tag if tags[run.tag] == 1 else str(run.path) for run in runs}
     return [replace(run, name=one_line(names[run.path])) for run in runs]
 
 
 def in_judged_order(run: Run, qrels: Qrels) -> Run:
-    """Returns a run of pairs; pairs that are judged only in the other order are reversed.
+    """Returns a run of pairs in which pairs are reversed that are only judged in the other order.
 
-    A pair that the run contains in both orders stays unchanged, so that no judgment counts twice.
+    If a run contains a pair in both orders, it stays unchanged, so that no judgment counts twice.
     """
     documents = run.documents.copy()
     for topic, lines in run.by_topic.items():
@@ -303,11 +301,11 @@ def in_judged_order(run: Run, qrels: Qrels) -> Run:
 
 
 def check_evaluators(task: Task, evaluators: Sequence[str]) -> None:
-    """Raises a ToucheError if an evaluator lacks the task's measure."""
+    """Raises a ToucheError if an evaluator doesn't have the task's measure."""
     with_measure = task.measure.evaluators
     has_rankings = bool(task.qrels.keys() - {STANCE})
-    # Touche always evaluates stances, so naming it is an error only for rankings. Naming only trec_eval is
-    # never an error: a measure that only touche has is computed by touche.
+    # Touche always evaluates stances, so naming it is only an error for rankings. Naming only
+    # trec_eval never is: if only touche has a measure, touche computes it.
     if has_rankings and "touche" in evaluators and with_measure == ["trec_eval"]:
         problem = f"touche, the organizers' script, lacks {task.measure}"
         raise ToucheError(f"{problem}; use only trec_eval")

@@ -17,13 +17,13 @@ from touche.trec.topics import in_order
 
 @dataclass(frozen=True)
 class ClassScores:
-    """The scores of one stance.
+    """One stance's scores.
 
     Attributes:
-        precision: share of correct labels among the labels of this stance; 0 without any.
-        recall: share of the stance's documents that have its label; 0 without any.
-        f1: harmonic mean of both; 0 if both are 0.
-        documents: number of documents of the run that are judged to have this stance.
+        precision: the share of correct labels among this stance's labels; 0 without any.
+        recall: the share of the stance's documents with its label; 0 without any.
+        f1: their harmonic mean; 0 if both are 0.
+        documents: how many of the run's documents are judged to have this stance.
     """
 
     precision: float
@@ -34,12 +34,13 @@ class ClassScores:
 
 @dataclass(frozen=True, kw_only=True)
 class StanceEvaluation(Evaluation):
-    """Judged and detected stances of a run, counted by topic; attributes as in ``Evaluation``, and these:
+    """A run's judged and detected stances, counted by topic. Attributes as in ``Evaluation``, and these:
 
     Attributes:
-        labels: stances of the task.
-        counts: numbers of lines by topic, judged stance and detected stance, in an array of topics x labels x
-            (labels + 1). The last column counts all other labels, such as Q0.
+        labels: the task's stances.
+        counts: how many lines have a judged and a detected stance: an array of topics x labels x (labels +
+            1).
+            The last column counts all other labels, such as Q0.
     """
 
     labels: Sequence[str]
@@ -47,35 +48,35 @@ class StanceEvaluation(Evaluation):
 
     @property
     def mean(self) -> float | None:
-        """Macro F1: the mean F1 of all stances, as on the task page of 2022; None if N is 0."""
+        """Macro F1: the mean F1 over all stances, as on the task page of 2022; None if N is 0."""
         return float(_macro_f1(self.counts.sum(axis=0))) if self.results else None
 
     @property
     def interval(self) -> tuple[float, float] | tuple[None, None]:
-        """95% confidence interval of the macro F1, by bootstrap over topics; two None for a single topic."""
+        """Macro F1's 95% confidence interval, by bootstrapping topics; twice None for a single topic."""
         return interval_of(_macro_f1(_resampled(self.counts))) if self.topics > 1 else (None, None)
 
     @property
     def topics(self) -> int:
-        """Number of topics with a judged line."""
+        """How many topics have a judged line."""
         return len(self.counts)
 
     @property
     def results(self) -> int:
-        """N, the number of lines whose document has a judged stance."""
+        """N, the number of lines whose document's stance is judged."""
         return int(self.counts.sum())
 
     @property
     def totals(self) -> list[list[int]]:
-        """Confusion matrix over all topics: judged stances in rows, detected stances in columns."""
+        """The confusion matrix over all topics: judged stances in rows, detected ones in columns."""
         totals: list[list[int]] = self.counts.sum(axis=0).tolist()
         return totals
 
     def by_class(self) -> dict[str, ClassScores]:
-        """Returns the scores of each stance."""
-        counts = self.counts.sum(axis=0)  # judged stances in rows, detected stances in columns
+        """Returns each stance's scores."""
+        counts = self.counts.sum(axis=0)  # judged stances in rows, detected ones in columns
         correct = counts.diagonal()
-        labelled = counts.sum(axis=0)[:-1]  # without the last column: labels that are not stances
+        labelled = counts.sum(axis=0)[:-1]  # the last column isn't a stance
         documents = counts.sum(axis=1)
         precision = _share(correct, labelled)
         recall = _share(correct, documents)
@@ -92,17 +93,17 @@ class StanceEvaluation(Evaluation):
 
 
 def evaluate_stances(run: Run, judged: Qrels, labels: Sequence[str]) -> StanceEvaluation:
-    """Counts the lines of a run whose document has a judged stance; labels are compared without case.
+    """Counts a run's lines whose document's stance is judged. Case doesn't matter in labels.
 
     Args:
         run: the run.
         judged: judged stances, as indices of ``labels``.
-        labels: the stances of the task, in upper case.
+        labels: the task's stances, in upper case.
     """
     topics = sorted(run.by_topic.keys() & judged.keys(), key=in_order)
-    indices_by_topic = {topic: run.by_topic[topic] for topic in topics}  # indices of lines
+    indices_by_topic = {topic: run.by_topic[topic] for topic in topics}  # line indices
     columns = {label: column for column, label in enumerate(labels)}
-    # The column of each distinct word of the run; the last one is for words that are not stances of the task.
+    # Each distinct word's column. The last one is for words that aren't among the task's stances.
     column_of_word = np.array([columns.get(word.upper(), len(labels)) for word in run.stances.words])
     counts = np.zeros((len(topics), len(labels), len(labels) + 1), dtype=np.int64)
     for matrix, (topic, indices) in zip(counts, indices_by_topic.items(), strict=True):
@@ -125,7 +126,7 @@ def stance_difference(
 
     Returns:
         The evaluations on these documents, and the 95% confidence interval of the first macro F1 minus the
-        second (percentile bootstrap over topics, with the same topics for both).
+        second (percentile bootstrap over the same topics for both).
 
     Raises:
         ToucheError: if fewer than two topics have such documents.
@@ -138,26 +139,26 @@ def stance_difference(
     first, second = (
         evaluate_stances(Run.of(lines[key] for key in keys), judged, labels) for lines in lines_of_runs
     )
-    # Both have the same topics in the same order, so a resample draws the same topics for both.
+    # Both have the same topics in the same order, so each resample draws the same topics.
     samples = _macro_f1(_resampled(first.counts)) - _macro_f1(_resampled(second.counts))
     return first, second, interval_of(samples)
 
 
 def _resampled(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Returns a confusion matrix for each resample of the topics."""
+    """Returns a confusion matrix per resample of topics."""
     times = times_drawn(len(counts))
-    # (resamples, topics) @ (topics, cells of a matrix)
+    # (resamples, topics) @ (topics, matrix cells)
     return (times @ counts.reshape(len(counts), -1)).reshape(len(times), *counts.shape[1:])
 
 
 def _macro_f1(counts: NDArray[Any]) -> NDArray[np.float64]:
-    """Returns the mean F1 of all stances for each confusion matrix, which is in the last two axes."""
+    """Returns the mean F1 over stances for each confusion matrix in the last two axes."""
     return np.asarray(_f1(counts).mean(axis=-1))
 
 
 def _f1(counts: NDArray[Any]) -> NDArray[np.float64]:
-    """Returns F1 by stance; the last two axes of ``counts`` are the judged and the detected stances."""
-    square = counts[..., :-1]  # without the last column: labels that are not stances
+    """Returns F1 by stance; the last two axes of ``counts`` are judged and detected stances."""
+    square = counts[..., :-1]  # the last column isn't a stance
     correct = np.diagonal(square, axis1=-2, axis2=-1)
     # The harmonic mean of precision and recall is 2 correct / (judged + detected).
     return _share(2 * correct, counts.sum(axis=-1) + square.sum(axis=-2))
