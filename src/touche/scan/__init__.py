@@ -1,4 +1,4 @@
-"""Ranks without an index: the topics are known, so that one reading of the collection is enough."""
+"""Ranks without an index: when the topics are known, reading the collection once is enough."""
 
 from touche.documents.parts import Parts as Parts
 from touche.scan.counting import ONE_FIELD as ONE_FIELD

@@ -1,4 +1,4 @@
-"""Reads documents, and counts their lengths and the frequencies of the topics' terms."""
+"""Reads documents, and counts their lengths and how often they contain the topics' terms."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ Fields = Mapping[str, Callable[[Any], str]]
 
 
 def whole_text(document: AnyDocument) -> str:
-    """Returns the whole text of a document, the default field."""
+    """Returns a document's whole text, the default field."""
     return document.text
 
 
@@ -32,8 +32,8 @@ class Vocabulary:
     """The terms to count.
 
     Attributes:
-        analysis: the name of the analysis that makes terms from texts.
-        indexes: the index of each term, from 0 in this order.
+        analysis: the name of the analysis that turns texts into terms.
+        indexes: each term's index, from 0 in this order.
     """
 
     analysis: str
@@ -41,30 +41,27 @@ class Vocabulary:
 
     @classmethod
     def from_terms(cls, terms: Iterable[str], analysis: str) -> "Vocabulary":
-        """Returns a vocabulary of these terms, without repetition.
+        """Returns a vocabulary without repeated terms.
 
         Args:
             terms: the terms.
-            analysis: the name of the analysis that makes them from texts.
+            analysis: the name of the analysis that turns texts into them.
         """
         return cls(analysis, {term: index for index, term in enumerate(dict.fromkeys(terms))})
 
     def counter(self, *, with_positions: bool = False) -> Counter:
-        """Returns a counter of these terms.
-
-        Args:
-            with_positions: whether the positions of terms are stored.
-        """
+        """Returns a counter for these terms; ``with_positions`` if it stores positions."""
         analysis = analysis_named(self.analysis)
         beginnings = {*map(analysis.beginning, self.indexes), *analysis.dropped}
-        # A final NUL marks a whole word. Without it, longer words pass the test below, which does no harm.
+        # A final NUL marks a whole word. When we drop it, longer words pass the test below too, which
+        # does no harm.
         prefixes = tuple(beginning.rstrip("\0") for beginning in beginnings)
         removed_code = IGNORED if analysis.closes_gaps else DROPPED
 
         def meaning(raw: bytes) -> int:
-            """Returns the index of a word's term, or how the kernel counts another word."""
+            """Returns the index of a word's term, or how the kernel counts other words."""
             word = raw.decode("utf-8", "replace")
-            # Most words that are not terms fail this test, which is faster than stemming.
+            # Most words that aren't terms fail this test, which is faster than stemming.
             if word.isascii() and not word.lower().startswith(prefixes):
                 return COUNTED
             term = analysis.term(word)
@@ -77,14 +74,14 @@ class Vocabulary:
 
 @dataclass(frozen=True)
 class Part:
-    """The data of some documents that a ranking needs.
+    """What a ranking needs to know about some documents.
 
     Attributes:
-        documents: the number of all documents.
-        statistics: the statistics of each field, of all documents.
-        ids: the ids of the documents with a term; other documents are dropped.
-        fields: the counts of each field, of the documents with a term.
-        candidates: the ids of the candidates for re-ranking, also of those without a term.
+        documents: how many documents there are.
+        statistics: each field's statistics over all documents.
+        ids: the ids of documents with a term; the others are dropped.
+        fields: each field's counts for documents with a term.
+        candidates: the ids of candidates for re-ranking, including those without a term.
     """
 
     documents: int
@@ -95,7 +92,7 @@ class Part:
 
 
 class Counting:
-    """Counts documents; create one for many documents, because it caches the meaning of words."""
+    """Counts documents. Create one for many documents, because it caches what words mean."""
 
     def __init__(
         self,
@@ -105,12 +102,12 @@ class Counting:
         *,
         with_positions: bool = False,
     ) -> None:
-        """Counts these terms in these fields, and notes which candidates exist.
+        """Counts terms in fields, and notes which candidates exist.
 
         Args:
             vocabulary: the terms.
             fields: the fields by name.
-            candidates: the ids of the documents to re-rank.
+            candidates: the ids of documents to re-rank.
             with_positions: whether to store positions.
         """
         self._fields = fields
@@ -118,7 +115,7 @@ class Counting:
         self._candidates = candidates
 
     def __call__(self, documents: Sequence[AnyDocument]) -> Part:
-        """Returns the data of documents that a ranking needs."""
+        """Returns what a ranking needs to know about the documents."""
         fields = self.counts(documents)
         has_term = np.zeros(len(documents), dtype=bool)
         for counts in fields:
@@ -132,7 +129,7 @@ class Counting:
         )
 
     def counts(self, documents: Sequence[AnyDocument]) -> list[Counts]:
-        """Returns the counts of each field, of all these documents.
+        """Returns each field's counts for all these documents.
 
         Args:
             documents: the documents to count.
@@ -143,10 +140,10 @@ class Counting:
 
 
 def _checked_texts(name: str, field: Callable[[Any], str], documents: Sequence[AnyDocument]) -> list[bytes]:
-    """Returns a field of the documents in UTF-8.
+    """Returns the documents' field in UTF-8.
 
     Raises:
-        ToucheError: if the baseline's function does not return a string.
+        ToucheError: if the baseline's function doesn't return a string.
     """
     texts = [field(document) for document in documents]
     for document, text in zip(documents, texts, strict=True):
@@ -169,25 +166,21 @@ def join_parts(parts: Sequence[Part]) -> Part:
 
 
 def joined_counts(parts: Sequence[Counts]) -> Counts:
-    """Joins the counts of at least one part.
-
-    Args:
-        parts: the counts of each part, in the order of their documents.
-    """
-    # The new index of a part's first text is the number of texts in earlier parts.
+    """Joins at least one part's counts, in document order."""
+    # A part's first text gets the number of texts in earlier parts as its index.
     first_texts = np.cumsum([0, *(len(part.lengths) for part in parts[:-1])], dtype=np.int32)
     texts = np.concatenate([part.texts + first for part, first in zip(parts, first_texts, strict=True)])
     tf = np.concatenate([part.tf for part in parts])
     terms = np.concatenate([part.terms for part in parts])
-    order = np.argsort(terms, kind="stable")  # by term; postings of a term stay in the order of texts
+    order = np.argsort(terms, kind="stable")  # by term; a term's postings keep the order of texts
     positions = None
-    # Positions are requested for all parts or for none.
+    # Either all parts have positions or none.
     positions_of_parts = [part.positions for part in parts if part.positions is not None]
     if positions_of_parts:
         terms_of_positions = np.repeat(terms, tf)  # a posting has tf positions
         position_order = np.argsort(terms_of_positions, kind="stable")
         positions = np.concatenate(positions_of_parts)[position_order]
-    # An offset is the number of postings of earlier terms, so the offsets of parts add up.
+    # An offset counts the postings of earlier terms, so we can add up the parts' offsets.
     return Counts(
         lengths=np.concatenate([part.lengths for part in parts]),
         offsets=np.sum([part.offsets for part in parts], axis=0),

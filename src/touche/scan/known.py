@@ -1,4 +1,4 @@
-"""Statistics for ranking: those of the whole collection if they are known, else those of the documents."""
+"""Statistics to rank with: the whole collection's if they are known, otherwise the documents' own."""
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +15,8 @@ from touche.scan.written_statistics import FieldStatistics, KnownStatistics, rea
 _REMEDY = (
     "use statistics for the same baseline, options and topics, or a folder of your own without statistics"
 )
-# Known numbers may be fitted from float32 scores. Smaller ones may be wrong by 1, others by a relative error.
+# Known numbers can be fitted to float32 scores. Smaller ones can be off by 1, others by a relative
+# error.
 _WITHIN_ONE_BELOW = 100_000
 _RELATIVE_ERROR = 1e-4
 _SHOWN_DIFFERENCES = 5  # in a warning
@@ -26,21 +27,21 @@ _log = logging.getLogger(__name__)
 def known_or_counted(
     files: StatisticsFiles | None, fields: Mapping[str, Vocabulary], counted: Sequence[Statistics]
 ) -> Sequence[Statistics]:
-    """Returns the statistics for ranking: those of the whole collection if a file has them, else ``counted``.
+    """Returns the statistics to rank with: the whole collection's if a file has them, otherwise ``counted``.
 
-    If the file has null for a field, the field has the statistics of the documents.
-
-    If the documents are the whole collection, they are ranked by their own statistics. These statistics are
-    compared with the file, and a log line says how many numbers are equal, or warns which ones differ.
+    A field that is null in the file uses the documents' statistics. If the documents are the whole
+    collection,
+    they are ranked with their own statistics. We then compare these with the file and log how many numbers
+    are
+    equal, or warn which ones differ.
 
     Args:
-        files: the files of statistics, or None; ``Documents.statistics``.
-        fields: the terms of the topics for each field.
-        counted: the statistics of each field, counted in the documents to rank.
+        files: the statistics files, or None; ``Documents.statistics``.
+        fields: the topics' terms per field.
+        counted: each field's statistics, counted in the documents to rank.
 
     Raises:
-        InputError: if a file cannot be read or written, or its fields, analyses, terms or documents do not
-            fit.
+        InputError: if a file can't be read or written, or its fields, analyses, terms or documents don't fit.
     """
     if not files:
         return counted
@@ -59,7 +60,7 @@ def known_or_counted(
     statistics: list[Statistics] = []
     for name, vocabulary in fields.items():
         counted_field = counted_by_field[name]
-        # None means null in the file; a field that the file lacks is an error.
+        # None means null in the file. A field that isn't in the file is an error.
         if name in known and known[name] is None:
             statistics.append(counted_field)
         else:
@@ -72,17 +73,17 @@ def known_or_counted(
 def _whole_statistics(
     path: Path, name: str, known: KnownStatistics | None, vocabulary: Vocabulary, counted: Statistics
 ) -> Statistics:
-    """Returns the known statistics of a field in the whole collection.
+    """Returns a field's known statistics for the whole collection.
 
     Args:
-        path: the file of the known statistics, for messages.
-        name: the name of the field.
-        known: the known statistics of the field; None if the file lacks the field.
-        vocabulary: the terms of the topics.
+        path: the statistics file, for messages.
+        name: the field's name.
+        known: the field's known statistics; None if it isn't in the file.
+        vocabulary: the topics' terms.
         counted: the statistics counted in the documents to rank.
 
     Raises:
-        InputError: if the documents to rank cannot be a part of the collection.
+        InputError: if the documents can't be a part of the collection.
     """
     if known is None or known.analysis != vocabulary.analysis:
         problem = f"no statistics of the field {name!r} with the analysis {vocabulary.analysis!r}"
@@ -94,8 +95,8 @@ def _whole_statistics(
     df = _integers(term_df for term_df, _ in frequencies)
     ttf = _integers(term_ttf for _, term_ttf in frequencies)
     documents = UNKNOWN if known.documents is None else known.documents
-    exceeded_terms: list[str] = []  # more frequent in these documents than in the whole collection
-    if not known.estimated:  # an estimate may be too small
+    exceeded_terms: list[str] = []  # more frequent here than in the whole collection
+    if not known.estimated:  # an estimate can be too small
         exceeds_df = (df != UNKNOWN) & (counted.df > df)
         exceeds_ttf = (ttf != UNKNOWN) & (counted.ttf > ttf)
         is_exceeded = exceeds_df | exceeds_ttf
@@ -109,7 +110,7 @@ def _whole_statistics(
 
 
 def _integers(numbers: Iterable[int | None]) -> Integers:
-    """Returns numbers as an array; None becomes ``UNKNOWN``."""
+    """Returns numbers as an array, with ``UNKNOWN`` for None."""
     return np.array([UNKNOWN if number is None else number for number in numbers], dtype=np.int64)
 
 
@@ -122,19 +123,19 @@ def _log_differences(
     """Compares known numbers with those counted in the whole collection, and logs the result.
 
     Args:
-        source: the name of the file with the known numbers.
-        known: the known statistics by field.
-        fields: the terms of the topics by field.
-        counted: the counted statistics by field.
+        source: the statistics file's name.
+        known: the known statistics per field.
+        fields: the topics' terms per field.
+        counted: the counted statistics per field.
     """
     compared = 0
     differences: list[str] = []
     for name, vocabulary in fields.items():
         field = known.get(name)
         if field is None or field.estimated or field.analysis != vocabulary.analysis:
-            continue  # the known numbers need not be equal to the counted ones
+            continue  # the numbers needn't be equal
         counted_field = counted[name]
-        # The subject of each number, the known number and the counted one.
+        # What each number is about, the known number and the counted one.
         numbers = [
             ("documents", field.documents, counted_field.documents),
             ("tokens", field.tokens, counted_field.tokens),
@@ -158,7 +159,7 @@ def _log_differences(
 
 
 def _file_entry(statistics: Statistics, vocabulary: Vocabulary) -> FieldStatistics:
-    """Returns the statistics of a field in the form of a file."""
+    """Returns a field's statistics in the file's form."""
     numbers = zip(statistics.df.tolist(), statistics.ttf.tolist(), strict=True)
     return FieldStatistics(
         analysis=vocabulary.analysis,

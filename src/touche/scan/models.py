@@ -1,8 +1,8 @@
-"""Formulas: the contribution of a term to the score of a document.
+"""Formulas: what a term contributes to a document's score.
 
-tf is the frequency of the term in each document that has it, length is the stored length of these documents;
-both are float64 arrays. The result is multiplied by the weight of the term, its frequency in the title. This
-module has the formulas that several baselines need: two of Lucene's, and three that Lucene lacks.
+tf is the term's frequency in each document that contains it, length the documents' stored length; both are
+float64 arrays. The result is multiplied by the term's weight, which is its frequency in the title. This
+module contains the formulas that several baselines use: two of Lucene's, and three that Lucene doesn't have.
 """
 
 from collections.abc import Callable
@@ -23,12 +23,14 @@ arrays.
 """
 
 _LOG2_E = log2(e)
-_NEARLY_ONE = 0.99999  # Terrier's relative frequency if a document has only this term; 1 - f is not 0
+_NEARLY_ONE = (
+    0.99999  # Terrier's relative frequency when a document only contains this term; keeps 1 - f above 0
+)
 
 
 @dataclass(frozen=True)
 class Weighted:
-    """A formula that applies the weight of the term itself: Lucene multiplies before it rounds.
+    """A formula that applies the term's weight itself, like Lucene, which multiplies before it rounds.
 
     Attributes:
         formula: the formula, which multiplies by ``term.weight``.
@@ -37,17 +39,17 @@ class Weighted:
     formula: Formula
 
     def __call__(self, tf: Array, length: Array, term: Term) -> Array:
-        """Returns the weighted contributions."""
         return self.formula(tf, length, term)
 
 
 def dirichletlm(mu: float) -> Formula:
-    """Lucene's DirichletLM (Zhai and Lafferty 2001): max(0, ln(1 + tf / (mu P(t))) + ln(mu / (mu + length))).
+    """Lucene's DirichletLM (Zhai and Lafferty 2001): max(0, ln(1 + tf / (mu P(t))) + ln(mu / (mu +
+    length))).
 
-    P(t) is the term's share of all tokens. A term that a document lacks adds nothing to its score.
+    P(t) is the term's share of all tokens. A term that a document doesn't contain adds nothing to its score.
 
     Args:
-        mu: the weight of the collection's language model, in tokens; rounded to float32, as in Lucene.
+        mu: the weight of the collection's language model, in tokens; rounded to float32 like in Lucene.
     """
     return _DirichletLM(float(np.float32(mu)))
 
@@ -67,8 +69,8 @@ def bm25(k1: float, b: float) -> Formula:
     idf is ln(1 + (N - df + 0.5) / (df + 0.5)).
 
     Args:
-        k1: the saturation of the term frequency; with a larger k1, repeated terms add more.
-        b: the influence of the document's length, from 0 to 1.
+        k1: how slowly the term frequency saturates; with a larger k1, repeated terms add more.
+        b: how much the document's length matters, from 0 to 1.
     """
     return Weighted(_BM25(np.float32(k1), np.float32(b)))
 
@@ -86,7 +88,7 @@ class _BM25:
         idf = log(1 + (term.documents - term.df + 0.5) / (term.df + 0.5))
         weighted_idf = np.float32(term.weight) * np.float32(idf)
         length_share = self.b * length.astype(np.float32) / np.float32(term.mean_length)
-        with np.errstate(divide="ignore"):  # with k1 = 0 this is infinite, so that tf has no influence
+        with np.errstate(divide="ignore"):  # infinite when k1 = 0, so that tf doesn't matter
             inverse_k = 1 / (self.k1 * ((1 - self.b) + length_share))
         score: Array = weighted_idf - weighted_idf / (1 + tf.astype(np.float32) * inverse_k)
         return score
@@ -98,9 +100,9 @@ def dph(tf: Array, length: Array, term: Term) -> Array:
     (tf log2(f (mean length) N / ttf) + log2(2 pi tf (1 - f)) / 2) (1 - f)^2 / (tf + 1), with N documents.
 
     Args:
-        tf: the term's frequency in each document with the term.
-        length: the exact lengths of these documents in tokens.
-        term: the statistics of the term.
+        tf: the term's frequency in each document that contains it.
+        length: these documents' exact lengths in tokens.
+        term: the term's statistics.
     """
     f = _relative_frequency(tf, length)
     score: Array = tf * _log2_frequency_ratio(tf, length, term) + 0.5 * np.log2(2 * pi * tf * (1 - f))
@@ -115,9 +117,9 @@ def dlh(tf: Array, length: Array, term: Term) -> Array:
     with N documents.
 
     Args:
-        tf: the term's frequency in each document with the term.
-        length: the exact lengths of these documents in tokens.
-        term: the statistics of the term.
+        tf: the term's frequency in each document that contains it.
+        length: these documents' exact lengths in tokens.
+        term: the term's statistics.
     """
     f = _relative_frequency(tf, length)
     divergence = tf * _log2_frequency_ratio(tf, length, term) + (length - tf) * np.log2(1 - f)
@@ -132,10 +134,10 @@ def pl2(c: float = 1.0) -> Formula:
     (tfn log2(tfn / lambda) + (lambda - tfn) log2(e) + log2(2 pi tfn) / 2) / (tfn + 1).
 
     Args:
-        c: the influence of the document's length; with a larger c, long documents score higher.
+        c: how much the document's length matters; with a larger c, long documents score higher.
 
     Raises:
-        ParameterError: if c is not above 0.
+        ParameterError: if c isn't above 0.
     """
     if not 0 < c < float("inf"):
         raise ParameterError(f"c = {c} is out of range; choose a number above 0")
@@ -147,7 +149,7 @@ class _PL2:
     c: float
 
     def __call__(self, tf: Array, length: Array, term: Term) -> Array:
-        """The formula in the docstring of ``pl2``; ``mean`` is its lambda."""
+        """The formula in ``pl2``'s docstring; ``mean`` is its lambda."""
         mean = term.ttf / term.documents
         tfn = tf * np.log2(1 + self.c * term.mean_length / length)
         poisson = tfn * np.log2(tfn / mean) + (mean - tfn) * _LOG2_E
@@ -156,12 +158,12 @@ class _PL2:
 
 
 def _relative_frequency(tf: Array, length: Array) -> Array:
-    """Returns f = tf / length, but less than 1, because formulas contain log2(1 - f)."""
+    """Returns f = tf / length, but below 1, because formulas contain log2(1 - f)."""
     relative: Array = np.where(tf < length, tf / length, _NEARLY_ONE)
     return relative
 
 
 def _log2_frequency_ratio(tf: Array, length: Array, term: Term) -> Array:
-    """Returns log2(f (mean length) N / ttf): f = tf / length over that in the collection of N documents."""
+    """Returns log2(f (mean length) N / ttf): f = tf / length relative to the collection's N documents."""
     log_ratio: Array = np.log2(tf * term.mean_length / length * (term.documents / term.ttf))
     return log_ratio

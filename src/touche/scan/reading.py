@@ -27,11 +27,11 @@ _T = TypeVar("_T")
 
 _log = logging.getLogger(__name__)
 
-_BATCH_DOCUMENTS = 1000  # that one process reads at a time
+_BATCH_DOCUMENTS = 1000  # one process reads them at a time
 _MIN_PIECES = 16  # with fewer, one process is done before others have started
-_MAX_PROCESSES = 16  # one process cannot cut pieces for more
-_ENOUGH_PROCESSES = 4  # with as many, one processor more or less makes no difference
-_MERGED_DOCUMENTS = 1 << 16  # that are scored together; their counts fit into the processor's cache
+_MAX_PROCESSES = 16  # one process can't cut pieces for more
+_ENOUGH_PROCESSES = 4  # with this many, one processor more or less makes no difference
+_MERGED_DOCUMENTS = 1 << 16  # scored together, so that their counts fit into the processor's cache
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,10 @@ class Reading(Generic[_T]):
     """How to read a collection.
 
     Attributes:
-        begin: called once per process; returns a function that makes a part from documents.
+        begin: called once per process; returns a function that turns documents into a part.
         merge: joins several parts.
         summary: describes all parts for ``--verbose``.
-        among: ids of the only documents to read, whose pieces are not checked for the same id; None for all.
+        among: the only ids to read, whose pieces aren't checked for repeated ids; None for all.
     """
 
     begin: Callable[[], Callable[[Sequence[AnyDocument]], _T]]
@@ -52,7 +52,7 @@ class Reading(Generic[_T]):
 
 
 class _OneProcessError(Exception):
-    """One process has to read the collection."""
+    """One process must read the collection."""
 
 
 def read(
@@ -61,13 +61,13 @@ def read(
     fields: Fields,
     candidates: frozenset[str] = frozenset(),
 ) -> Parts[Part]:
-    """Reads a collection and counts terms; the number of processes does not change the result.
+    """Reads a collection and counts terms. The result doesn't depend on the number of processes.
 
     Args:
-        documents: the collection; never completely in memory.
+        documents: the collection, which is never completely in memory.
         vocabulary: the terms to count.
         fields: the fields by name, each a function of the document.
-        candidates: the ids of the documents to re-rank.
+        candidates: the ids of documents to re-rank.
     """
     return read_parts(
         documents,
@@ -80,7 +80,6 @@ def read(
 
 
 def _summary(fields: Fields, parts: Sequence[Part]) -> str:
-    """Returns the numbers of documents and terms, for ``--verbose``."""
     summary = counted(sum(part.documents for part in parts), "document")
     for index, name in enumerate(fields):
         summary += f", {sum(part.statistics[index].tokens for part in parts)} terms in {name}"
@@ -88,12 +87,11 @@ def _summary(fields: Fields, parts: Sequence[Part]) -> str:
 
 
 def picked(documents: Iterable[AnyDocument], ids: Collection[str]) -> list[AnyDocument]:
-    """Returns the documents with some ids, in the order of the collection.
+    """Returns the documents with some ids, in collection order.
 
     Args:
-        documents: the collection, not on a cluster. It is read once, by all processors if its files are
-            large.
-        ids: the ids; other documents are not stored.
+        documents: the collection, not on a cluster. It's read once, by all processors if its files are large.
+        ids: the ids; other documents aren't stored.
     """
     reading = Reading(
         begin=partial(_Picking, ids),
@@ -122,23 +120,23 @@ def read_parts(documents: Iterable[AnyDocument], reading: Reading[_T]) -> Parts[
     """Reads a collection once, and stores the parts made from its documents.
 
     Args:
-        documents: the collection; never completely in memory.
+        documents: the collection, which is never completely in memory.
         reading: how to read it.
     """
     collection = Documents.of(documents)
 
     def read() -> Parts[_T]:
-        """Reads the collection on its cluster if it has one, else on this machine."""
+        """Reads the collection on its cluster if it has one, otherwise on this machine."""
         parts_on_cluster = collection.read_by_workers(partial(parts_in_process, reading))
         return parts_on_cluster or LocalParts(_local_parts(collection, reading))
 
-    if collection.readings:  # several rankings share the parts of equal readings
+    if collection.readings:  # several rankings share the parts when they read the same
         return collection.readings.parts(_identity(reading, collection), read)
     return read()
 
 
 def _identity(reading: Reading[Any], collection: Documents) -> bytes | None:
-    """Returns the same bytes for equal readings; None if a reading has a lambda or inner function."""
+    """Returns the same bytes for equal readings; None if a reading contains a lambda or inner function."""
     try:
         return dumps((reading.begin, reading.merge, reading.among, collection.parser, collection.paths))
     except (PicklingError, AttributeError, TypeError):
@@ -146,7 +144,7 @@ def _identity(reading: Reading[Any], collection: Documents) -> bytes | None:
 
 
 def _local_parts(collection: Documents, reading: Reading[_T]) -> list[_T]:
-    """Returns the parts that the processes of this machine make."""
+    """Returns the parts that this machine's processes make."""
     began = time.monotonic()
     processes = min(processors(), _MAX_PROCESSES)
     parts = None
@@ -155,7 +153,7 @@ def _local_parts(collection: Documents, reading: Reading[_T]) -> list[_T]:
     if parts is None:
         processes = 1
         parts = list(parts_in_process(reading, collection))
-    if _log.isEnabledFor(logging.DEBUG):  # else the summary is not needed
+    if _log.isEnabledFor(logging.DEBUG):  # otherwise nobody needs the summary
         seconds = time.monotonic() - began
         summary = reading.summary(parts)
         _log.debug("read in %.1f s by %d of %d processors: %s", seconds, processes, processors(), summary)
@@ -163,9 +161,9 @@ def _local_parts(collection: Documents, reading: Reading[_T]) -> list[_T]:
 
 
 def _is_small(paths: Sequence[Path]) -> bool:
-    """Returns whether the sizes of files show that they have fewer than ``_MIN_PIECES`` pieces.
+    """Returns whether file sizes show that there are fewer than ``_MIN_PIECES`` pieces.
 
-    The size of a compressed file does not show the size of its text.
+    A compressed file's size doesn't tell how much text it contains.
     """
     if not paths or any(path.suffix in PACKED_SUFFIXES for path in paths):
         return False
@@ -173,7 +171,7 @@ def _is_small(paths: Sequence[Path]) -> bool:
         total_bytes = sum(path.stat().st_size for path in paths)
     except OSError:
         return False
-    # Pieces of full size, and at most one smaller piece at the end of each file.
+    # Full-size pieces, plus at most one smaller piece per file.
     most_pieces = total_bytes / cutting.SIZE + len(paths)
     return most_pieces < _MIN_PIECES
 
@@ -182,7 +180,7 @@ def parts_in_process(reading: Reading[_T], documents: Iterable[AnyDocument]) -> 
     """Yields the parts made by this process."""
     make_part = reading.begin()
     remaining = iter(documents)
-    # Reads batches until an empty one.
+    # Read batches until one is empty.
     batches = iter(lambda: list(islice(remaining, _BATCH_DOCUMENTS)), [])
     return _merge_small(reading.merge, ((len(batch), make_part(batch)) for batch in batches))
 
@@ -192,7 +190,7 @@ def _merge_small(merge: Callable[[Sequence[_T]], _T], parts: Iterable[tuple[int,
 
     Args:
         merge: joins several parts.
-        parts: for each part its number of documents, and the part.
+        parts: each part with its number of documents.
     """
     waiting: list[_T] = []
     waiting_documents = 0
@@ -203,27 +201,27 @@ def _merge_small(merge: Callable[[Sequence[_T]], _T], parts: Iterable[tuple[int,
             yield merge(waiting)
             waiting = []
             waiting_documents = 0
-    if waiting_documents:  # else the last parts have no documents, and are left out
+    if waiting_documents:  # otherwise the last parts contain no documents and are left out
         yield merge(waiting) if len(waiting) > 1 else waiting[0]
 
 
 def parts_in_parallel(reading: Reading[_T], collection: Documents, processes: int) -> list[_T] | None:
-    """Returns the parts of a collection whose pieces are read by several processes.
+    """Returns a collection's parts, read by several processes.
 
     Returns:
-        All parts, or None if one process has to read the collection. The reasons are a small collection, a
-        format without pieces, functions that processes cannot import, or any failure. The one process then
-        finds and reports errors in the files. A warning reports processes that died or cannot start.
+        All parts, or None if one process must read the collection: it is small, its format has no pieces,
+        processes can't import its functions, or anything fails. The one process then finds and reports errors
+        in the files. A warning reports processes that died or can't start.
     """
     try:
-        dumps(reading.begin)  # other processes cannot import lambdas or inner functions
+        dumps(reading.begin)  # other processes can't import lambdas or inner functions
         pieces = collection.pieces() or iter(())  # None for a format without pieces
         first_pieces = list(islice(pieces, _MIN_PIECES))
     except (InputError, PicklingError, AttributeError, TypeError):
         return None
     if len(first_pieces) < _MIN_PIECES:
         return None
-    # Here, because only large collections need these 10 ms.
+    # Only large collections need these 10 ms.
     from concurrent.futures.process import BrokenProcessPool
 
     from touche.io.processes import CannotStartError
@@ -231,9 +229,9 @@ def parts_in_parallel(reading: Reading[_T], collection: Documents, processes: in
     try:
         counted_parts = _parts_of_pieces(reading, chain(first_pieces, pieces), processes)
         parts = list(_merge_small(reading.merge, counted_parts))
-        if not parts and reading.among is None:  # one process reports that there is no document
+        if not parts and reading.among is None:  # the one process reports that there are no documents
             return None
-        return parts  # perhaps an empty list, if only some documents are read
+        return parts  # can be empty if only some documents are read
     except (_OneProcessError, InputError):
         return None
     except (CannotStartError, BrokenProcessPool, OSError) as error:
@@ -245,19 +243,19 @@ def parts_in_parallel(reading: Reading[_T], collection: Documents, processes: in
 def _parts_of_pieces(
     reading: Reading[_T], pieces: Iterable[Piece], processes: int
 ) -> Iterator[tuple[int, _T]]:
-    """Yields the number of documents and the part of each piece, in order.
+    """Yields each piece's part with its number of documents, in order.
 
     Raises:
         _OneProcessError: if a piece is broken, or an id occurs twice.
     """
-    from touche.io.processes import Pool, in_order  # here, because only large collections need its 10 ms
+    from touche.io.processes import Pool, in_order  # only large collections need these 10 ms
 
     seen: set[str] = set()
-    # On few processors, the md5 of the files, which is computed in the background, pauses during the reading.
+    # On few processors, the files' md5, computed in the background, pauses while we read.
     in_use = processors_in_use() if processes < _ENOUGH_PROCESSES else nullcontext()
     with in_use, Pool(processes, _begin_worker, reading.begin, reading.among) as pool:
         pool.check("read the collection", reading.begin)
-        # A piece in a file is sent without its bytes, because the worker can read them itself.
+        # Send a piece in a file without its bytes, because the worker can read them.
         sent_pieces = (piece.in_file or piece for piece in pieces)
         for _, future in in_order(sent_pieces, partial(pool.submit, _part_of_piece), processes):
             ids, document_count, part = future.result()
@@ -268,20 +266,19 @@ def _parts_of_pieces(
             yield document_count, part
 
 
-# In a worker: one item, the function that makes parts, and the ids of the only documents to read.
+# In a worker: one item with the function that makes parts, and the only ids to read.
 _worker_state: list[tuple[Callable[[Sequence[AnyDocument]], Any], Collection[str] | None]] = []
 
 
 def _begin_worker(begin: Callable[[], Callable[..., Any]], among: Collection[str] | None) -> None:
-    """Prepares a process for all pieces that it will read; the arguments are attributes of ``Reading``."""
+    """Prepares a process for all pieces that it will read. Arguments as in ``Reading``."""
     _worker_state.append((begin(), among))
 
 
 def _part_of_piece(piece: Piece | PieceInFile) -> tuple[Sequence[str], int, Any]:
-    """Returns the ids of a piece's documents, their number and their part; the part is None after a failure.
+    """Returns a piece's ids, number of documents and part; the part is None after a failure.
 
-    The ids serve to find those that several pieces have. If only some documents are read, no ids are
-    returned, so that pieces are not compared.
+    We use the ids to find those in several pieces. If only some documents are read, no ids are returned.
     """
     try:
         if isinstance(piece, PieceInFile):
@@ -289,10 +286,10 @@ def _part_of_piece(piece: Piece | PieceInFile) -> tuple[Sequence[str], int, Any]
         make_part, among = _worker_state[0]
         documents: list[AnyDocument] = []
         for document in piece.documents(wanted=among):
-            if isinstance(document, RawPage | Skipped):  # only the main process parses pages, or skips them
+            if isinstance(document, RawPage | Skipped):  # only the main process parses or skips pages
                 return (), 0, None
             documents.append(document)
         ids = [document.id for document in documents] if among is None else []
         return ids, len(documents), make_part(documents)
-    except Exception:  # the main process repeats the work, and reports the error
+    except Exception:  # the main process repeats the work and reports the error
         return (), 0, None

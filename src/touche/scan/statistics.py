@@ -1,4 +1,4 @@
-"""Statistics of a whole collection, added up from its parts."""
+"""A whole collection's statistics, added up from its parts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,20 +9,20 @@ import numpy as np
 
 from touche.scan.kernel import Counts
 
-UNKNOWN = -1  # a number of the whole collection that is not known
+UNKNOWN = -1  # an unknown number
 Integers = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @dataclass(frozen=True)
 class Term:
-    """The statistics of a term in a field; a number that is not known is NaN.
+    """A term's statistics in a field. Unknown numbers are NaN.
 
     Attributes:
-        df: the number of documents with the term.
+        df: how many documents contain it.
         ttf: its frequency in all documents.
-        documents: the number of documents with at least one token (N in formulas).
+        documents: how many documents have at least one token (N in formulas).
         tokens: the number of tokens in all documents.
-        weight: the term's frequency in the title, times the weight of the field; a float32 value.
+        weight: its frequency in the title times the field's weight, as float32.
     """
 
     df: float
@@ -33,24 +33,24 @@ class Term:
 
     @property
     def probability(self) -> float:
-        """The term's share of all tokens, with 1 added to both numbers, as in Lucene: P(t) of DirichletLM."""
+        """The term's share of all tokens, with 1 added to both numbers like in Lucene: DirichletLM's P(t)."""
         return (self.ttf + 1) / (self.tokens + 1)
 
     @property
     def mean_length(self) -> float:
-        """The mean length of a document in tokens (avgdl in formulas)."""
+        """The mean document length in tokens (avgdl in formulas)."""
         return self.tokens / self.documents
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """The statistics of a field; those of two groups of documents can be added.
+    """A field's statistics. You can add those of two groups of documents.
 
     Attributes:
-        documents: the number of documents with at least one token.
+        documents: how many documents have at least one token.
         tokens: the number of tokens.
-        df: for each term the number of documents with it.
-        ttf: for each term its frequency in all documents.
+        df: how many documents contain each term.
+        ttf: each term's frequency in all documents.
     """
 
     documents: int
@@ -60,12 +60,8 @@ class Statistics:
 
     @classmethod
     def from_counts(cls, counts: Counts) -> "Statistics":
-        """Returns the statistics of some documents.
-
-        Args:
-            counts: their counts.
-        """
-        # The sum of tf before each posting, and at the end the sum of all.
+        """Returns some documents' statistics from their counts."""
+        # The sum of tf before each posting, and finally over all.
         tf_before = np.concatenate([[0], np.cumsum(counts.tf, dtype=np.int64)])
         return cls(
             documents=int(np.count_nonzero(counts.lengths)),
@@ -84,7 +80,7 @@ class Statistics:
         )
 
     def term(self, index: int, weight: float = 1.0) -> Term:
-        """Returns the statistics of one term.
+        """Returns a term's statistics.
 
         Args:
             index: its index in the vocabulary.

@@ -1,7 +1,7 @@
-"""Makes terms from texts, with the same result as Lucene's analyses.
+"""Turns texts into terms, exactly like Lucene's analyses.
 
-words.c is the StandardTokenizer. Lucene's filters change single tokens, so that each distinct word needs
-them only once.
+words.c is the StandardTokenizer. Lucene's filters change single tokens, so each distinct word only needs
+them once.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,26 +13,25 @@ from touche.errors import ParameterError
 from touche.scan.kernel import split, table
 from touche.scan.porter import stem
 
-# The stop words of Lucene's EnglishAnalyzer.
+# The stop words in Lucene's EnglishAnalyzer.
 _STOP_WORDS = frozenset(
     "a an and are as at be but by for if in into is it no not of on or such that the their then there these "
     "they this to was will with".split()
 )
-_WORD_END = "\0"  # the end of a word
+_WORD_END = "\0"  # ends a word
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """Makes terms from words.
+    """Turns words into terms.
 
-    An ASCII word becomes one of the topics' terms, or is removed, only if it has certain beginnings. Other
-    ASCII words only count for lengths, so that the scan need not analyze them.
+    An ASCII word can only become one of the topics' terms, or be removed, if it has certain beginnings. Other
+    ASCII words only count for lengths, so the scan needn't analyze them.
 
     Attributes:
-        term: returns the term of a word; empty if the word is removed.
-        beginning: returns, for a term, the beginning in lower case of all ASCII words that become the term;
-            NUL is the end of a word.
-        dropped: the beginnings of the ASCII words that are removed.
+        term: returns a word's term; empty if the word is removed.
+        beginning: returns the lower-case beginning of all ASCII words that become a term; NUL ends a word.
+        dropped: the beginnings of ASCII words that are removed.
         closes_gaps: whether the words around a removed word become neighbours.
     """
 
@@ -42,12 +41,12 @@ class Analysis:
     closes_gaps: bool = False
 
     def terms(self, text: str) -> list[str]:
-        """Returns the terms of a text in order."""
+        """Returns a text's terms in order."""
         return [term for term in map(self.term, words(text)) if term]
 
 
 def terms(text: str, analysis: str) -> list[str]:
-    """Returns the terms of a text in order.
+    """Returns a text's terms in order.
 
     Args:
         text: the text.
@@ -60,12 +59,12 @@ def terms(text: str, analysis: str) -> list[str]:
 
 
 def words(text: str) -> list[str]:
-    """Splits a text into words as Lucene's StandardTokenizer; their case stays."""
+    """Splits a text into words like Lucene's StandardTokenizer, keeping their case."""
     return [word.decode() for word in split(encoded(text))]
 
 
 def encoded(text: str) -> bytes:
-    """Encodes a text in UTF-8; a lone surrogate (from broken JSON escapes) becomes a question mark."""
+    """Encodes text as UTF-8. A lone surrogate, from broken JSON escapes, becomes a question mark."""
     return text.encode("utf-8", "replace")
 
 
@@ -73,11 +72,14 @@ def analysis_named(name: str) -> Analysis:
     """Returns an analysis.
 
     Args:
-        name: the name. All make lower case. ``standard`` keeps all words. ``stopped`` removes Lucene's
-            English stop words. ``english`` removes them and possessives, and applies Porter's stemmer.
-            ``plural`` is ChatNoir's chain without ICU: singulars replace plurals, and accents are removed.
-            ``unstemmed`` only removes accents. ``plural-alnum`` and ``unstemmed-alnum`` also omit words
-            without a letter or digit, such as ®, like the ICU tokenizer.
+        name: the name. All of them lower-case. ``standard`` keeps all words. ``stopped`` removes Lucene's
+            English stop words. ``english`` also removes possessives and applies Porter's stemmer. ``plural``
+            is
+            ChatNoir's chain without ICU: singulars replace plurals, and accents are removed. ``unstemmed``
+            only
+            removes accents. ``plural-alnum`` and ``unstemmed-alnum`` also drop words without a letter or
+            digit,
+            such as ®, like the ICU tokenizer.
 
     Raises:
         ParameterError: if there is no such analysis.
@@ -88,20 +90,20 @@ def analysis_named(name: str) -> Analysis:
 
 
 def _lower(word: str) -> str:
-    """LowerCaseFilter: lower case by code points, as in Java."""
+    """LowerCaseFilter: lower case by code points, like Java."""
     return word.lower() if word.isascii() else word.translate(_lower_case_table())
 
 
 @cache
 def _lower_case_table() -> Mapping[int, int]:
-    """Returns a table for ``str.translate``: the small letter of each capital letter."""
+    """Returns a ``str.translate`` table from capital to small letters."""
     others = dict(zip(table()["upper"].tolist(), table()["lower"].tolist(), strict=True))  # all but ASCII
     return str.maketrans(ascii_uppercase, ascii_lowercase) | others
 
 
 def _english(word: str) -> str:
-    """EnglishAnalyzer: removes the possessive and stop words, and applies Porter's stemmer."""
-    # EnglishPossessiveFilter, before lower case; two of its three apostrophes are not ASCII.
+    """EnglishAnalyzer: removes possessives and stop words, and applies Porter's stemmer."""
+    # EnglishPossessiveFilter comes before lower case; two of its three apostrophes aren't ASCII.
     if len(word) > 1 and word[-1] in "sS" and word[-2] in "'\u2019\uff07":
         word = word[:-2]
     word = _lower(word)
@@ -120,12 +122,12 @@ def _plural(word: str) -> str:
 
 
 def _unstemmed(word: str) -> str:
-    """Lower case without accents; no stop words."""
+    """Lower case without accents; keeps stop words."""
     return _lower(word).translate(_accents_table())
 
 
 def _only_if_alnum(term: str) -> str:
-    """Returns a term with a letter or digit, or an empty string."""
+    """Returns a term that contains a letter or digit; otherwise an empty string."""
     return term if any(letter.isalnum() for letter in term) else ""
 
 
@@ -143,7 +145,7 @@ def _singular(word: str) -> str:
 
 @cache
 def _accents_table() -> Mapping[int, str]:
-    """Returns a table for ``str.translate``: the text without accents of each accented letter."""
+    """Returns a ``str.translate`` table that removes accents."""
     return dict(zip(table()["accented"].tolist(), table()["folded"].tolist(), strict=True))
 
 
@@ -153,8 +155,8 @@ def _in_java_units(stemmer: Callable[[str], str], word: str) -> str:
         return stemmer(word)
     encoded_word = word.encode("utf-16-le")
     units = (int.from_bytes(encoded_word[at : at + 2], "little") for at in range(0, len(encoded_word), 2))
-    stemmed = stemmer("".join(map(chr, units)))  # a character for each unit
-    # Python encodes units of a pair only with "surrogatepass", and decodes each pair as one character.
+    stemmed = stemmer("".join(map(chr, units)))  # a character per unit
+    # Python only encodes a pair's units with "surrogatepass", and decodes each pair as one character.
     return stemmed.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
 
 
@@ -162,21 +164,22 @@ def _stem_prefix(*endings: str) -> Callable[[str], str]:
     """Returns a function from a stem to the beginning that all its words share.
 
     Args:
-        endings: if a stem ends so, its last letter may differ in words: the stem of sky is ski.
+        endings: after these endings, a stem's last letter can differ in words: the stem of sky is ski.
     """
-    # A stem of one letter is the word itself, so that its letter is the same.
+    # A one-letter stem is the word itself, so its letter is the same.
     return lambda term: term[:-1] if len(term) > 1 and term.endswith(endings) else term
 
 
 def _whole_word(term: str) -> str:
-    """Returns a term with a mark of its end, because without stemming only the word itself becomes it."""
+    """Marks a term's end: without stemming, only the word itself becomes it."""
     return term + _WORD_END
 
 
 _ANALYSES: Mapping[str, Analysis] = {
     "standard": Analysis(_lower, _whole_word),
     "stopped": Analysis(_stopped, _whole_word, dropped=tuple(word + _WORD_END for word in _STOP_WORDS)),
-    # Stems cut or change endings: skies and sky have the stem ski, hoping has hope, stabilities has stabl.
+    # Stemming cuts or changes endings: skies and sky become ski, hoping becomes hope, stabilities
+    # becomes stabl.
     "english": Analysis(
         _english,
         _stem_prefix("i", "e", "bl"),

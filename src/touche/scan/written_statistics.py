@@ -1,4 +1,4 @@
-"""Statistics of a collection in a file, so that a part of the collection is ranked like the whole."""
+"""A collection's statistics in a file, so that you can rank a part like the whole."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,20 +11,20 @@ from touche.errors import InputError
 from touche.io.opening import open_binary
 from touche.io.writing import make_folder, write_whole
 
-_MAX_BYTES = 1 << 26  # a longer file is cut off, and so refused; fifty topics need about 20,000 bytes
+_MAX_BYTES = 1 << 26  # longer files are cut off, and so refused; fifty topics need about 20,000 bytes
 
 Count = Annotated[int, msgspec.Meta(ge=0, lt=1 << 62)]
 
 
 @dataclass(frozen=True)
 class FieldStatistics:
-    """Statistics of a field.
+    """A field's statistics.
 
     Attributes:
-        analysis: the name of the analysis that made terms from its texts.
-        documents: the number of documents with a token in this field.
+        analysis: the name of the analysis that turned its texts into terms.
+        documents: how many documents have a token in this field.
         tokens: the number of tokens.
-        terms: for each term of the topics, its document frequency and its frequency in the collection.
+        terms: each of the topics' terms with its document frequency and collection frequency.
     """
 
     analysis: str
@@ -35,14 +35,14 @@ class FieldStatistics:
 
 @dataclass(frozen=True)
 class KnownStatistics:
-    """What is known of a field of the whole collection: counts, or numbers fitted from scores.
+    """What we know about a field in the whole collection: counts, or numbers fitted to scores.
 
     Attributes:
-        analysis: the name of the analysis that made terms from its texts.
+        analysis: the name of the analysis that turned its texts into terms.
         tokens: the number of tokens.
-        terms: for each term, its document frequency and its frequency in the collection; None if unknown.
-        documents: the number of documents with a token in this field; None if unknown.
-        estimated: whether the numbers of the terms are estimates, which larger counts do not contradict.
+        terms: each term's document frequency and collection frequency; None if unknown.
+        documents: how many documents have a token in this field; None if unknown.
+        estimated: whether the terms' numbers are estimates, which larger counts don't contradict.
     """
 
     analysis: str
@@ -54,15 +54,16 @@ class KnownStatistics:
     def __post_init__(self) -> None:
         """Raises ValueError if numbers contradict each other.
 
-        An unknown df becomes its smallest possible value, and another unknown number its largest possible
-        value, so that unknown numbers contradict nothing.
+        We assume the smallest possible df and the largest possible value for other unknown numbers, so that
+        unknown numbers contradict nothing.
         """
         documents = self.tokens if self.documents is None else self.documents
         for known_df, known_ttf in self.terms.values():
-            most_ttf = 0 if known_df == 0 else self.tokens  # a term in no document has no occurrence
+            most_ttf = 0 if known_df == 0 else self.tokens  # a term in no document never occurs
             ttf = most_ttf if known_ttf is None else known_ttf
             df = min(ttf, 1) if known_df is None else known_df
-            # A document with a term has it at least once, and a term that occurs is in some document.
+            # A document with a term contains it at least once, and a term that occurs is in some
+            # document.
             if df > min(ttf, documents) or ttf > self.tokens or (df == 0 and ttf > 0):
                 raise ValueError("the counts of a term contradict each other, or those of the collection")
         if documents > self.tokens:
@@ -70,14 +71,14 @@ class KnownStatistics:
 
 
 def write_statistics(path: Path, fields: Mapping[str, FieldStatistics]) -> None:
-    """Writes the statistics of the fields as JSON.
+    """Writes the fields' statistics as JSON.
 
     Args:
         path: the file.
-        fields: the statistics of each field by its name.
+        fields: each field's statistics by name.
 
     Raises:
-        InputError: if the file cannot be written.
+        InputError: if the file can't be written.
     """
     make_folder(path.parent)
     write_whole(path, f"{msgspec.json.encode({'fields': dict(fields)}).decode()}\n")
@@ -88,15 +89,15 @@ class _Known(msgspec.Struct):
 
 
 def read_known(path: Path) -> dict[str, KnownStatistics | None]:
-    """Reads the known statistics of each field by its name; None for a field without known statistics.
+    """Reads each field's known statistics by name; None for a field without any.
 
     Raises:
-        InputError: if the file cannot be read, or has other content.
+        InputError: if the file can't be read, or contains something else.
     """
     with open_binary(path) as file:
         raw = file.read(_MAX_BYTES)
     try:
         return msgspec.json.decode(raw, type=_Known).fields
-    except (ValueError, RecursionError) as error:  # not such a file, not UTF-8, or nested too deeply
+    except (ValueError, RecursionError) as error:  # no such file, not UTF-8, or nested too deeply
         remedy = "pass a file that --keep-statistics has written"
         raise InputError(path, "the file has no statistics of a collection", remedy) from error
