@@ -1,1 +1,1 @@
-"""What a shared task exchanges: topics, runs and qrels, in files and in Python."""
+"""What shared tasks exchange: topics, runs and qrels, in files and in Python."""

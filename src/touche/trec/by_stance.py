@@ -1,6 +1,6 @@
-"""Runs with a ranking for each stance of a topic, as in image retrieval; a ranking is named ``1 PRO``.
+"""Runs with a ranking per stance, as in image retrieval. A ranking is named ``1 PRO``.
 
-Lines count as in the organizers' script, submission-evaluator.sh of touche-webis-de/touche-code.
+Lines count like in the organizers' script, submission-evaluator.sh in touche-webis-de/touche-code.
 """
 
 import re
@@ -19,24 +19,25 @@ _SCORE = re.compile(r"-?[0-9]+\.?[0-9]*")
 
 
 def ranking_names(topics: Iterable[str], stances: Sequence[str]) -> list[str]:
-    """Returns the names of all rankings of topics, such as ``1 PRO``; if ``stances`` is empty, the topics."""
+    """Returns all rankings' names, such as ``1 PRO``; the topics if ``stances`` is empty."""
     if not stances:
         return list(topics)
     return [f"{topic} {stance}" for topic in topics for stance in stances]
 
 
 def topic_in(ranking: str) -> str:
-    """Returns the topic in the name of a ranking."""
+    """Returns the topic in a ranking's name."""
     return ranking.partition(" ")[0]
 
 
 def in_rankings(runs: Sequence[Run], *, by_stance: bool = False) -> list[Run]:
-    """Returns runs; if stances have rankings, names of rankings such as ``1 PRO`` replace their topics.
+    """Returns runs. If stances have rankings, names such as ``1 PRO`` replace the topics.
 
     Args:
         runs: the runs.
-        by_stance: whether the task has a ranking for each stance. If it is False, the ranks of the runs show
-            whether stances have rankings; one such run is enough for all.
+        by_stance: whether the task has a ranking per stance. If False, the runs' ranks tell; one run with
+            such
+            rankings is enough for all.
     """
     stances_have_rankings = by_stance or any(run.ranks_stances for run in runs)
     return [run.by_stance() if stances_have_rankings else run for run in runs]
@@ -52,18 +53,18 @@ def read_counted(
 ) -> tuple[Run, list[LineError]]:
     """Reads a run; returns the lines that the script counts, and an error for each line that it skips.
 
-    The kind of an error is ``unknown-topic`` or ``unknown-stance``, or as in ``LineError``.
+    An error's kind is ``unknown-topic`` or ``unknown-stance``, or as in ``LineError``.
 
     Args:
-        path: the file, or the name of the content.
+        path: the file, or a name for the content.
         stances: the stances that have rankings.
-        ids: a regular expression for the ids of documents.
+        ids: a regular expression for document ids.
         depth: the largest rank.
-        topics: the numbers of the topics; None if they are unknown.
-        content: the bytes or the run, if it is not in a file.
+        topics: the topics' numbers; None if unknown.
+        content: the bytes or the run, if it isn't in a file.
 
     Raises:
-        InputError: if the file is unreadable, or has too many broken lines.
+        InputError: if the file is unreadable, or too many lines are broken.
     """
     if isinstance(content, Run):
         texts = content.lines_with(content.scores.tolist())
@@ -96,12 +97,12 @@ def _check_columns(
     depth: int,
     topics: Collection[str] | None,
 ) -> None:
-    """Checks the columns of a line as the organizers' script does.
+    """Checks a line's columns like the organizers' script.
 
     Args:
         text: the line.
-        path, number: its file and its number, for errors.
-        stances, ids, depth, topics: those of ``read_counted``.
+        path, number: its file and line number, for errors.
+        stances, ids, depth, topics: as in ``read_counted``.
 
     Raises:
         LineError: if the script skips the line.
@@ -135,15 +136,15 @@ def _check_columns(
 
 
 def _check_order(line: RunLine, path: Path, number: int, last_lines: dict[str, RunLine]) -> None:
-    """Compares a line with the last line of its ranking, then stores the line in its place.
+    """Compares a line with its ranking's last line, and replaces that one.
 
     Args:
         line: the line.
-        path, number: its file and its number, for errors.
-        last_lines: the last line of each ranking, by its name, such as ``1 PRO``.
+        path, number: its file and line number, for errors.
+        last_lines: each ranking's last line by its name, such as ``1 PRO``.
 
     Raises:
-        LineError: if ranks do not rise, or scores rise.
+        LineError: if ranks don't rise, or scores do.
     """
     ranking = f"{line.topic} {line.stance}"
     above = last_lines.get(ranking)

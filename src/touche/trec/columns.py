@@ -1,4 +1,4 @@
-"""Runs as columns with an element per line, the input of scores, warnings and comparisons."""
+"""Runs as columns with an element per line: the input for scores, warnings and comparisons."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,29 +17,29 @@ from touche.io.writing import write_whole
 from touche.trec.framed import FRAME_NAMES, Framed
 
 if TYPE_CHECKING:
-    from ir_measures import ScoredDoc  # optional: an image lacks it
+    from ir_measures import ScoredDoc  # not installed in images
     from pandas import DataFrame
 
-Lines = NDArray[np.intp]  # indices of lines
-Order = Mapping[str, Lines]  # the lines of each topic
-_RANKED_STANCES = {"PRO", "CON"}  # those that may have their own rankings
-NO_STANCE = "Q0"  # the second column of a line without a stance
+Lines = NDArray[np.intp]  # line indices
+Order = Mapping[str, Lines]  # each topic's lines
+_RANKED_STANCES = {"PRO", "CON"}  # stances that can have their own rankings
+NO_STANCE = "Q0"  # the second column of lines without a stance
 _NO_STANCES = {"Q0", "QO", "ITER", "ITERATION", "-"}  # what other tools write there, or a number
 _COLUMNS = "topics stances documents ranks scores tags numbers".split()
-_NO_LINES = np.empty(0, np.intp)  # joined with all rankings, because numpy cannot join zero arrays
+_NO_LINES = np.empty(0, np.intp)  # joined with all rankings, because numpy can't join zero arrays
 
 
 @dataclass(frozen=True, slots=True)
 class RunLine:
-    """One line of a run.
+    """A line in a run.
 
     Attributes:
-        topic: the id of the topic.
+        topic: the topic's id.
         stance: the second column: the predicted stance (2022 task 2), or ``Q0``, also for ``0`` or ``ITER``.
-        document: the id of the document, or of a pair of sentences.
-        rank: rank as in the file, which may start at 0 or 1.
-        score: score as in the file.
-        tag: rest of the line, including blanks.
+        document: the id of the document or sentence pair.
+        rank: the rank in the file, which can start at 0 or 1.
+        score: the score in the file.
+        tag: the rest of the line, including blanks.
     """
 
     topic: str
@@ -51,13 +51,14 @@ class RunLine:
 
 
 def split_lines(lines: Sequence[bytes], count: int) -> list[list[bytes]] | None:
-    """Splits all lines into ``count`` columns at ASCII white space.
+    """Splits all lines into ``count`` columns at ASCII whitespace.
 
     Returns:
-        The cells of each column; None if a line has another number of cells, or a null character.
+        Each column's cells; None if a line has another number of cells or a null character.
     """
-    # All lines are split at once, which is faster. A null character behind each line becomes one more cell.
-    # If each null cell follows ``count`` others, and the lines have no nulls, each line has ``count`` cells.
+    # Splitting all lines at once is faster. A null character after each line becomes one more cell.
+    # If each null follows ``count`` other cells and the lines contain no nulls, each line has
+    # ``count`` cells.
     text = b" \0 ".join([*lines, b""])
     cells = text.split()
     width = count + 1
@@ -69,16 +70,16 @@ def split_lines(lines: Sequence[bytes], count: int) -> list[list[bytes]] | None:
 
 
 def decode_cells(cells: Sequence[bytes]) -> list[str]:
-    """Decodes cells without white space, all at once, which is faster; there must be at least one.
+    """Decodes cells without whitespace, all at once, which is faster. There must be at least one.
 
     Raises:
-        UnicodeDecodeError: if a cell is not UTF-8.
+        UnicodeDecodeError: if a cell isn't UTF-8.
     """
     return b"\n".join(cells).decode().split("\n")
 
 
 class Codes(dict[str, int]):
-    """Codes of words: their indices in the order of first occurrence."""
+    """Word codes: indices in order of first occurrence."""
 
     def __missing__(self, word: str) -> int:
         code = len(self)
@@ -86,7 +87,7 @@ class Codes(dict[str, int]):
         return code
 
     def encode(self, words: Sequence[str]) -> NDArray[np.int32]:
-        """Returns the codes of words; new words get the next codes."""
+        """Returns words' codes; new words get the next ones."""
         if words and words.count(words[0]) == len(words):  # most tags and stances, and many topics
             return np.full(len(words), self[words[0]], np.int32)
         return np.fromiter(map(self.__getitem__, words), np.int32, len(words))
@@ -97,8 +98,8 @@ class Words:
     """A column with few distinct words.
 
     Attributes:
-        words: distinct words, in the order of first occurrence.
-        codes: index of each line's word in ``words``.
+        words: distinct words in order of first occurrence.
+        codes: the index of each line's word in ``words``.
     """
 
     words: Sequence[str]
@@ -106,13 +107,13 @@ class Words:
 
     @classmethod
     def encode(cls, column: Sequence[str]) -> "Words":
-        """Creates a column from the word of each line."""
+        """Creates a column from each line's word."""
         code_by_word = Codes()
         codes = code_by_word.encode(column)
         return cls([*code_by_word], codes)
 
     def __getitem__(self, lines: Any) -> "Words":
-        """Returns the column of some lines."""
+        """Returns some lines' column."""
         return replace(self, codes=self.codes[lines])
 
     def __iter__(self) -> Iterator[str]:
@@ -120,26 +121,26 @@ class Words:
 
     @property
     def array(self) -> NDArray[np.object_]:
-        """The word of each line."""
+        """Each line's word."""
         return np.array(self.words, np.object_)[self.codes]
 
     @property
     def present(self) -> list[str]:
-        """Distinct words of the lines, in the order of the lines."""
+        """The distinct words, in line order."""
         _, first_lines = np.unique(self.codes, return_index=True)
         return [self.words[code] for code in self.codes[np.sort(first_lines)]]
 
 
 @dataclass(frozen=True, eq=False)
 class Run(Sequence[RunLine], Framed):
-    """A run as columns; it is also the sequence of its lines, in the order of the file.
+    """A run as columns. It is also the sequence of its lines, in file order.
 
     Attributes:
         path: the file, or the name of a run without a file.
-        topics, stances, tags: words of each line.
-        documents: the id of each line's document.
+        topics, stances, tags: each line's words.
+        documents: each line's document id.
         ranks, scores: ranks and scores as written.
-        numbers: the number of each line in the file.
+        numbers: each line's number in the file.
     """
 
     path: Path
@@ -153,10 +154,10 @@ class Run(Sequence[RunLine], Framed):
 
     @classmethod
     def of(cls, lines: Iterable[RunLine], path: Path | str = "run") -> "Run":
-        """Creates a run from lines; a run is returned unchanged.
+        """Creates a run from lines. A run is returned unchanged.
 
         Args:
-            lines: the lines, in their order.
+            lines: the lines, in order.
             path: the file, or the name of a run without a file.
         """
         if isinstance(lines, Run):
@@ -178,11 +179,11 @@ class Run(Sequence[RunLine], Framed):
     @overload
     def __getitem__(self, index: slice) -> "Run": ...
     def __getitem__(self, index: Any) -> Any:
-        """Returns a line or a slice of lines, in the order of the file; by a name, a column of ``frame``."""
+        """Returns a line, or a slice of lines in file order. A name returns a column of ``frame``."""
         if isinstance(index, slice):
             return self.take(index)
         if not isinstance(index, int | np.integer):
-            return self.frame()[index]  # in the order of the ranks
+            return self.frame()[index]  # in rank order
         position = range(len(self))[index]  # counts negative indices from the end, or raises an IndexError
         return next(iter(self.take([position])))
 
@@ -197,15 +198,15 @@ class Run(Sequence[RunLine], Framed):
     __hash__ = None  # type: ignore[assignment]
 
     def take(self, lines: Any) -> "Run":
-        """Returns some of the lines.
+        """Returns some lines.
 
         Args:
-            lines: a slice, or indices of the lines, from 0.
+            lines: a slice, or line indices from 0.
         """
         return Run(self.path, **{name: getattr(self, name)[lines] for name in _COLUMNS})
 
     def called(self, name: str) -> "Run":
-        """Returns the run with another name, which is also its tag.
+        """Returns the run with another name, which becomes its tag too.
 
         Args:
             name: the name.
@@ -213,35 +214,36 @@ class Run(Sequence[RunLine], Framed):
         return replace(self, path=Path(name), tags=Words.encode([name] * len(self)))
 
     def ranked_by_score(self) -> "Run":
-        """Returns the run with the ranks that trec_eval derives from the scores, from 1."""
+        """Returns the run with ranks from 1 as trec_eval derives them from the scores."""
         ranks = np.empty(len(self), np.int64)
         for lines in self.by_score.values():
             ranks[lines] = np.arange(1, len(lines) + 1)
         return replace(self, ranks=ranks)
 
     def frame(self, names: Literal["pyterrier", "ir_measures"] = "pyterrier") -> "DataFrame":
-        """Returns the run as a pandas DataFrame, topic by topic in the order of the ranks.
+        """Returns the run as a pandas DataFrame, topic by topic in rank order.
 
         Args:
-            names: of the columns. For PyTerrier: qid, docno, rank (from 0) and score. For ir_measures:
-                query_id, doc_id and score, and also rank if each stance has its own ranking. A run with
-                stances also has a column stance.
+            names: the columns' names. PyTerrier: qid, docno, rank (from 0) and score. ir_measures: query_id,
+                doc_id
+                and score, plus rank if each stance has its own ranking. A run with stances also gets a column
+                stance.
 
         Returns:
-            A row for each line; the tag is ``frame.attrs["tag"]``.
+            A row per line; the tag is ``frame.attrs["tag"]``.
 
         Raises:
-            ToucheError: if there are no such names, or pandas is not installed.
+            ToucheError: if there are no such names, or pandas isn't installed.
         """
         check_choice("set of column names", names, FRAME_NAMES)
         pandas = imported("pandas", "analysis")
-        rankings = self.rankings.by_rank.values()  # indices, which are the same for the lines of ``self``
+        rankings = self.rankings.by_rank.values()  # indices, which also fit the lines of ``self``
         run = self.take(np.concatenate([_NO_LINES, *rankings]))
         topics = list(run.topics)
         ranks = np.concatenate([_NO_LINES, *(np.arange(len(lines)) for lines in rankings)])
         if names == "ir_measures":
             columns = {"query_id": topics, "doc_id": run.documents, "score": run.scores}
-            if self.ranks_stances:  # because scores do not show that a topic has two rankings
+            if self.ranks_stances:  # scores don't show that a topic has two rankings
                 columns["rank"] = ranks
         else:
             columns = {"qid": topics, "docno": run.documents, "rank": ranks, "score": run.scores}
@@ -253,46 +255,46 @@ class Run(Sequence[RunLine], Framed):
 
     @property
     def has_stances(self) -> bool:
-        """Whether a line has a stance, instead of Q0."""
+        """Whether any line has a stance instead of Q0."""
         return any(stance != NO_STANCE for stance in self.stances.present)
 
     @property
     def ranks_stances(self) -> bool:
-        """Whether ranks begin again for each stance of a topic, as in runs of image retrieval."""
+        """Whether ranks start again for each stance, as in image retrieval."""
         if not _RANKED_STANCES.issuperset(self.stances.present):
             return False
-        # A rank occurs twice in a topic, but not twice for one of its stances.
+        # A rank occurs twice in a topic, but not for the same stance.
         return self._repeats_ranks and not self.by_stance()._repeats_ranks
 
     @property
     def _repeats_ranks(self) -> bool:
-        """Whether a topic has a rank twice."""
+        """Whether a topic contains a rank twice."""
         return any(len({*self.ranks[lines].tolist()}) < len(lines) for lines in self.by_topic.values())
 
     @property
     def rankings(self) -> "Run":
-        """The run; if each stance has its own ranking, with the names of rankings instead of topics."""
+        """The run; if each stance has its own ranking, ranking names replace the topics."""
         return self.by_stance() if self.ranks_stances else self
 
     def by_stance(self) -> "Run":
-        """Returns the run with a ranking for each stance of a topic, whose name is as ``1 PRO``."""
+        """Returns the run with a ranking per stance, named ``1 PRO``."""
         names = [f"{topic} {stance}" for topic, stance in zip(self.topics, self.stances, strict=True)]
         return replace(self, topics=Words.encode(names))
 
     def by_topic_number(self) -> "Run":
-        """Returns the run with topics instead of the names of rankings: the inverse of ``by_stance``."""
+        """Returns the run with topics instead of ranking names, undoing ``by_stance``."""
         return replace(self, topics=Words.encode([name.partition(" ")[0] for name in self.topics]))
 
     def as_dict(self) -> dict[str, dict[str, float]]:
-        """Returns scores of documents by topic, in the order of the ranks, as for pytrec_eval."""
+        """Returns document scores by topic in rank order, e.g. for pytrec_eval."""
         return {
             topic: dict(zip(self.documents[lines], self.scores[lines].tolist(), strict=True))
             for topic, lines in self.by_rank.items()
         }
 
     def scored_docs(self) -> "list[ScoredDoc]":
-        """Returns the run as records of ir_measures."""
-        from ir_measures import ScoredDoc  # optional: an image lacks it
+        """Returns the run as ir_measures records."""
+        from ir_measures import ScoredDoc  # not installed in images
 
         return [
             ScoredDoc(topic, document, score)
@@ -307,19 +309,19 @@ class Run(Sequence[RunLine], Framed):
             path: the file.
 
         Raises:
-            ToucheError: if it cannot be written.
+            ToucheError: if it can't be written.
         """
         write_whole(Path(expanded(path)), self.text())
 
     def text(self) -> str:
-        """Returns the lines of a run file."""
+        """Returns a run file's lines."""
         return "".join(self.lines_with(self.scores.tolist()))
 
     def lines_with(self, scores: Iterable[object]) -> list[str]:
-        """Returns the lines of a run file with these scores, with their ends.
+        """Returns a run file's lines with these scores, including line ends.
 
         Args:
-            scores: a score for each line, as it is written.
+            scores: each line's score, as it will be written.
         """
         ranks = self.ranks.tolist()
         lines = zip(self.topics, self.stances, self.documents, ranks, scores, self.tags, strict=True)
@@ -330,8 +332,8 @@ class Run(Sequence[RunLine], Framed):
 
     @property
     def tag(self) -> str:
-        """Tag of the first line; empty without lines."""
-        # Not the first of ``iter(self.tags)``, which would list the codes of all lines.
+        """The first line's tag; empty without lines."""
+        # The first of ``iter(self.tags)`` would list all lines' codes.
         return self.tags.words[self.tags.codes[0]] if len(self) else ""
 
     @cached_property
@@ -341,29 +343,29 @@ class Run(Sequence[RunLine], Framed):
 
     @cached_property
     def by_topic(self) -> Order:
-        """Indices of each topic's lines, in the order of the file."""
+        """Each topic's line indices, in file order."""
         return self._grouped(np.argsort(self.topics.codes, kind="stable"))
 
     @cached_property
     def by_score(self) -> Order:
-        """Order of trec_eval: descending score as float32, ties by descending document id."""
+        """trec_eval's order: descending float32 score, ties by descending document id."""
         return self.order_of(self.rounded)
 
     @cached_property
     def by_rank(self) -> Order:
-        """Order of the rank column; equal ranks keep the order of the file."""
+        """Ordered by the rank column; equal ranks keep file order."""
         return self._grouped(np.lexsort((self.ranks, self.topics.codes)))
 
     @property
     def by_score_and_rank(self) -> Order:
-        """Order by descending score as float32, ties by rank."""
+        """Ordered by descending float32 score, ties by rank."""
         return self._grouped(np.lexsort((self.ranks, -self.rounded, self.topics.codes)))
 
     def order_of(self, scores: NDArray[Any]) -> Order:
-        """Returns the lines of each topic by descending score, ties by descending document id.
+        """Returns each topic's lines by descending score, ties by descending document id.
 
         Args:
-            scores: a score for each line.
+            scores: each line's score.
         """
         order = np.lexsort((-scores, self.topics.codes))
         sorted_scores = scores[order]
@@ -371,8 +373,9 @@ class Run(Sequence[RunLine], Framed):
         is_same_score = sorted_scores[1:] == sorted_scores[:-1]
         is_same_topic = topics[1:] == topics[:-1]
         is_tied_with_next = np.append(is_same_score & is_same_topic, False)
-        # The flag turns on at the first line of each tie, and off at the last one: the scores 3 2 2 2 1 have
-        # the flags 0 1 1 0 0, which change at 1 and 3. Ids are texts, which numpy's lexsort cannot sort.
+        # The flag turns on at each tie's first line and off at its last: the scores 3 2 2 2 1 have
+        # the flags 0 1 1 0 0, which change at 1 and 3. numpy's lexsort can't sort ids, because they
+        # are strings.
         changes = np.flatnonzero(np.diff(is_tied_with_next, prepend=False))
         for first, last in changes.reshape(-1, 2).tolist():
             tied_lines = order[first : last + 1].tolist()
@@ -381,16 +384,16 @@ class Run(Sequence[RunLine], Framed):
         return self._grouped(order)
 
     def documents_of(self, order: Order, depth: int | None = None) -> dict[str, list[str]]:
-        """Returns the documents of each topic.
+        """Returns each topic's documents.
 
         Args:
-            order: the lines of each topic, such as ``by_score`` or ``by_rank``.
-            depth: maximum number of documents per topic; None for all.
+            order: each topic's lines, such as ``by_score`` or ``by_rank``.
+            depth: the maximum number of documents per topic; None for all.
         """
         return {topic: self.documents[lines[:depth]].tolist() for topic, lines in order.items()}
 
     def _grouped(self, order: Lines) -> Order:
-        """Divides lines, ordered by topic, into topics, in the order of their first lines in the file."""
+        """Divides lines ordered by topic into topics, which keep file order."""
         if not len(order):
             return {}
         topics = self.topics.codes[order]
@@ -401,19 +404,19 @@ class Run(Sequence[RunLine], Framed):
 
 
 def _without_iteration(word: str) -> str:
-    """Returns the second column as a stance: Q0 if it has a number or another word of other tools."""
+    """Returns the second column as a stance: Q0 for numbers and other tools' words."""
     return NO_STANCE if word.isdigit() or word.upper() in _NO_STANCES else word
 
 
 class Columns:
-    """Columns of a run while it is read."""
+    """A run's columns while it is being read."""
 
     def __init__(self) -> None:
         self._topics = Codes()
         self._stances = Codes()
         self._tags = Codes()
-        self._blocks = list[dict[str, NDArray[Any]]]()  # arrays by the names of columns, for each call of add
-        self.add_lines([])  # because arrays cannot be joined if there are none
+        self._blocks = list[dict[str, NDArray[Any]]]()  # arrays by column name, one per call of add
+        self.add_lines([])  # because we can't join zero arrays
 
     def add(
         self,
@@ -426,7 +429,7 @@ class Columns:
         tags: Sequence[str],
         numbers: Sequence[int] | NDArray[np.int64],
     ) -> None:
-        """Adds lines; the columns are the attributes of ``Run``."""
+        """Adds lines; the columns are ``Run``'s attributes."""
         block = {
             "topics": self._topics.encode(topics),
             "stances": self._stances.encode(stances),
@@ -451,7 +454,7 @@ class Columns:
         )
 
     def run(self, path: Path | str) -> Run:
-        """Returns the run with all added lines."""
+        """Returns the run with all lines added so far."""
         arrays = {name: np.concatenate([block[name] for block in self._blocks]) for name in _COLUMNS}
         return Run(
             path=Path(path),

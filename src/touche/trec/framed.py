@@ -1,4 +1,4 @@
-"""Results that offer the attributes and operators of their DataFrame."""
+"""Results that offer their DataFrame's attributes and operators."""
 
 import csv
 import json
@@ -18,17 +18,17 @@ from touche.io.optional import imported
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-FRAME_NAMES = "pyterrier", "ir_measures"  # the libraries whose column names frames can have
+FRAME_NAMES = "pyterrier", "ir_measures"  # libraries whose column names frames can use
 
-# The beginning of a formula in a spreadsheet; a number, such as a topic's number -1, is none.
+# How a spreadsheet formula starts. A number, such as topic -1, isn't one.
 _FORMULA = re.compile(r"[=@\t\r]|[+-](?!\d+(\.\d+)?$)")
-_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")  # all but line breaks, which are in quotes
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")  # all but line breaks, which are quoted
 
 _T = TypeVar("_T")
 
 
 class Shown(ABC):
-    """A result that notebooks show as the table of its frame."""
+    """A result that notebooks show as its frame's table."""
 
     @abstractmethod
     def frame(self) -> "DataFrame":
@@ -37,17 +37,17 @@ class Shown(ABC):
     def _repr_html_(self) -> str | None:
         try:
             return str(self.frame()._repr_html_())
-        except NotInstalledError:  # then notebooks show the text form
+        except NotInstalledError:  # notebooks then show the text form
             return None
 
 
 class Framed(Shown):
-    """A result with the columns and methods of its frame, such as ``result.to_csv()``."""
+    """A result with its frame's columns and methods, such as ``result.to_csv()``."""
 
-    if not TYPE_CHECKING:  # because type checkers would accept any attribute
+    if not TYPE_CHECKING:  # otherwise type checkers would accept any attribute
 
         def __getattr__(self, name: str) -> Any:
-            if name.startswith("_"):  # copy and pickle look for such names before the object has data
+            if name.startswith("_"):  # copy and pickle look up such names before the object has data
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             try:
                 return getattr(self.frame(), name)
@@ -56,16 +56,16 @@ class Framed(Shown):
 
 
 def column_names(kind: type[Any]) -> list[str]:
-    """Returns the names of the columns of a record: its fields, except those that its repr omits.
+    """Returns a record's column names: its fields, except those that its repr omits.
 
     Args:
-        kind: the type of the record.
+        kind: the record's type.
     """
     return [field.name for field in fields(kind) if field.repr]
 
 
 def _row(record: Any) -> dict[str, Any]:
-    """Returns the values of a record by the names of its columns; records in it become dictionaries."""
+    """Returns a record's values by column name. Nested records become dictionaries."""
     values = asdict(record)
     return {name: values[name] for name in column_names(type(record))}
 
@@ -75,7 +75,7 @@ class Table(Sequence[_T], Framed):
     """Records of one type.
 
     Attributes:
-        kind: the type of the records.
+        kind: the records' type.
         records: the records.
         warnings: warnings about the records, as sentences.
         notes: sentences that explain the records.
@@ -96,27 +96,27 @@ class Table(Sequence[_T], Framed):
     @overload
     def __getitem__(self, key: Any) -> Any: ...
     def __getitem__(self, key: Any) -> Any:
-        """Returns a record, or a table of some of the records; for any other key, the frame's item."""
+        """Returns a record, a slice as a table, or the frame's item for any other key."""
         if isinstance(key, slice):
             return replace(self, records=self.records[key])
         return self.records[key] if isinstance(key, Integral) else self.frame()[key]
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """The records as dictionaries by the names of their columns."""
-        # Records whose columns depend on the data return them as ``record``, a dictionary.
+        """The records as dictionaries by column name."""
+        # Records whose columns depend on the data have a dictionary ``record``.
         return [record.record if hasattr(record, "record") else _row(record) for record in self.records]
 
     def frame(self) -> "DataFrame":
-        """Returns a pandas DataFrame with a row for each record; it prints without omissions.
+        """Returns a pandas DataFrame with a row per record, which prints without omissions.
 
         Raises:
-            ToucheError: if pandas is not installed.
+            ToucheError: if pandas isn't installed.
         """
-        imported("pandas", "analysis")  # raises if it is not installed
+        imported("pandas", "analysis")  # raises an error if it isn't installed
         from touche.trec.untruncated import UntruncatedFrame  # optional: pandas
 
-        # None means the columns of the rows.
+        # None uses the rows' columns.
         names = None if hasattr(self.kind, "record") else column_names(self.kind)
         return UntruncatedFrame(self.rows, columns=names)
 
@@ -128,7 +128,7 @@ class Table(Sequence[_T], Framed):
 
 
 class Record(Shown):
-    """A result of one record, which notebooks show as a table with one row."""
+    """A result with one record, which notebooks show as a one-row table."""
 
     @property
     def table(self) -> Table[Self]:
@@ -139,13 +139,13 @@ class Record(Shown):
         """Returns a pandas DataFrame with one row.
 
         Raises:
-            ToucheError: if pandas is not installed.
+            ToucheError: if pandas isn't installed.
         """
         return self.table.frame()
 
 
 class WrittenFile(Record):
-    """A record of a file; the record can be passed in place of the path."""
+    """A record about a file. You can pass it in place of the path."""
 
     path: Path
 
@@ -154,7 +154,7 @@ class WrittenFile(Record):
 
 
 def formatted(table: Table[Any], style: str) -> str:
-    """Formats the records of a table, as ``format_rows`` does."""
+    """Formats a table's records, like ``format_rows``."""
     names = () if hasattr(table.kind, "record") else column_names(table.kind)
     return format_rows(table.rows, style, names)
 
@@ -162,18 +162,19 @@ def formatted(table: Table[Any], style: str) -> str:
 def format_rows(rows: Sequence[Mapping[str, Any]], style: str, names: Iterable[str] = ()) -> str:
     """Formats rows as a JSON list, or as CSV with a header (several values: ``a; b``; records: as JSON).
 
-    In CSV, control characters are escaped, because they can control a terminal. A text that a spreadsheet
-    would take for a formula begins with an apostrophe, as OWASP recommends; a number never does.
+    CSV escapes control characters, because they can control a terminal. Text that a spreadsheet would take
+    for
+    a formula starts with an apostrophe, as OWASP recommends; numbers never do.
 
     Args:
-        rows: values by the names of their columns.
+        rows: values by column name.
         style: ``json`` or ``csv``.
-        names: the first columns of CSV, which are in its header even without rows.
+        names: CSV's first columns, which are in its header even without rows.
     """
     if style == "json":
         return json.dumps(rows, indent=2, ensure_ascii=False, default=str) + "\n"
     text = StringIO()
-    header = dict.fromkeys(chain(names, *rows))  # each name once; a row yields its names
+    header = dict.fromkeys(chain(names, *rows))  # each name once; iterating a row yields its names
     writer = csv.DictWriter(text, header, lineterminator="\n")
     writer.writeheader()
     writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
@@ -181,7 +182,7 @@ def format_rows(rows: Sequence[Mapping[str, Any]], style: str, names: Iterable[s
 
 
 def _cell(value: Any) -> Any:
-    """Returns a value as a cell of CSV."""
+    """Returns a value as a CSV cell."""
     has_several = isinstance(value, tuple | list)
     parts = value if has_several else [value]
     if any(isinstance(part, Mapping) for part in parts):

@@ -18,25 +18,25 @@ from touche.trec.framed import FRAME_NAMES, Shown
 from touche.trec.runs import IS_HEADER, other_format, split_columns
 
 if TYPE_CHECKING:
-    from ir_measures import Qrel  # optional: an image lacks it
+    from ir_measures import Qrel  # not installed in images
     from pandas import DataFrame
 
 _log = logging.getLogger(__name__)
 
 _GRADE = re.compile(r"([+-]?[0-9]{1,18})(?:\.0{0,9})?")
-# Qrels of the field have grades from -2 to 4; magnitude estimation and sliders reach the hundreds. For nDCG,
-# trec_eval makes a gain for each grade up to the greatest one, and compares it with all others, so its time
-# grows with the square. Measures also take a gain or ``rel`` of up to 1000.
+# Our field's qrels have grades from -2 to 4; magnitude estimation and sliders reach the hundreds. For
+# nDCG, trec_eval makes a gain for each grade up to the largest one and compares it with all others,
+# so its time grows with the square. Measures also accept a gain or ``rel`` up to 1000.
 LARGEST_GRADE = 1000
 
 _TREC = ["topic", "0", "document", "grade"]  # the columns, for messages
 _BEIR = ["query-id", "corpus-id", "score"]  # the header
-_ON_TOPIC = "ONTOPIC"  # in the second column, instead of a stance
+_ON_TOPIC = "ONTOPIC"  # in the second column, in place of a stance
 _OTHER_FILE = "check that this is the right file"
 
 
 class Qrels(dict[str, dict[str, int]], Shown):
-    """Relevance judgments: grades of documents by topic, ``{topic: {document: grade}}``."""
+    """Relevance judgments: document grades by topic, ``{topic: {document: grade}}``."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self):,} topics, {sum(map(len, self.values())):,} judgments)"
@@ -51,21 +51,22 @@ class Qrels(dict[str, dict[str, int]], Shown):
         Raises:
             InputError: if the document already has another grade.
         """
-        # A new document gets the grade, which then is also the earlier one.
+        # A new document gets the grade, which is then also the earlier one.
         earlier_grade = self.setdefault(topic, {}).setdefault(document, grade)
         if earlier_grade != grade:
             problem = f"document {document!r} of topic {topic} has two grades"
             raise InputError(path, problem, "remove one of the two", line=line)
 
     def write(self, path: str | PathLike[str]) -> Path:
-        """Writes a file of qrels in TREC's format; returns its path.
+        """Writes a qrels file in TREC's format and returns its path.
 
         Args:
             path: the file.
 
         Raises:
-            ToucheError: if it cannot be written, or a judgment does not fit on a line: an id is not one word,
-                or a grade is not a whole number up to 1000.
+            ToucheError: if it can't be written, or a judgment doesn't fit on a line: an id isn't one word, or
+                a
+                grade isn't a whole number up to 1000.
         """
         path = Path(expanded(path))
         lines = list[str]()
@@ -83,8 +84,8 @@ class Qrels(dict[str, dict[str, int]], Shown):
         return path
 
     def records(self) -> "list[Qrel]":
-        """Returns the judgments as records of ir_measures, with its default for ``iteration``."""
-        from ir_measures import Qrel  # optional: an image lacks it
+        """Returns the judgments as ir_measures records, with its default ``iteration``."""
+        from ir_measures import Qrel  # not installed in images
 
         return [Qrel(topic, id, grade) for topic, grades in self.items() for id, grade in grades.items()]
 
@@ -92,10 +93,10 @@ class Qrels(dict[str, dict[str, int]], Shown):
         """Returns the judgments as a pandas DataFrame.
 
         Args:
-            names: names of the columns: qid, docno and label, or query_id, doc_id and relevance.
+            names: the columns' names: qid, docno and label, or query_id, doc_id and relevance.
 
         Raises:
-            ToucheError: if there are no such names, or pandas is not installed.
+            ToucheError: if there are no such names, or pandas isn't installed.
         """
         check_choice("set of column names", names, FRAME_NAMES)
         columns = ["qid", "docno", "label"] if names == "pyterrier" else ["query_id", "doc_id", "relevance"]
@@ -110,13 +111,13 @@ def read_qrels(
     *,
     content: bytes | None = None,
 ) -> Qrels:
-    """Reads qrels; grades are whole numbers, also written as ``4.0``.
+    """Reads qrels. Grades are whole numbers, which can be written as ``4.0``.
 
     Args:
-        path: the file, or the name of the content.
+        path: the file, or a name for the content.
         excluded_topics: topics to leave out, from the task's card.
-        labels: the grades that may occur, or None for any.
-        content: the bytes, if they are not in a file.
+        labels: the allowed grades; None for any.
+        content: the bytes, if they aren't in a file.
 
     Raises:
         InputError: if the file is unreadable or empty, a line is broken or has an unknown grade, or two lines
@@ -126,13 +127,13 @@ def read_qrels(
 
 
 def _grade_parser(path: Path, labels: Collection[int] | None) -> Callable[[str, int], int]:
-    """Returns a function that parses the grade in a column; its second argument is the number of the line."""
+    """Returns a function that parses a grade; its second argument is the line number."""
 
     def parse_grade(text: str, line: int) -> int:
         match = _GRADE.fullmatch(text)
         if match is None or abs(int(match[1])) > LARGEST_GRADE:
             problem = f"grade {quoted(text)} is not a whole number up to {LARGEST_GRADE:,}"
-            is_stance = text.isalpha()  # such as PRO, in a file of stances
+            is_stance = text.isalpha()  # e.g. PRO, in a file with stances
             hint = "; to score stances, use the measure macro F1" if is_stance else ""
             remedy = f"write grades such as -2, 0 or 2{hint}"
             raise InputError(path, problem, remedy, line=line)
@@ -151,7 +152,7 @@ def read_stances(
     *,
     content: bytes | None = None,
 ) -> Qrels:
-    """Reads the documents' stances in upper or lower case; each becomes its index in ``stances``.
+    """Reads the documents' stances in upper or lower case, as indices in ``stances``.
 
     The other arguments are as in ``read_qrels``.
 
@@ -176,7 +177,7 @@ def read_answers(
     *,
     content: bytes | None = None,
 ) -> Qrels:
-    """Reads judgments of images; returns the grades for each topic and aspect, such as ``1 ONTOPIC``.
+    """Reads image judgments; returns the grades per topic and aspect, such as ``1 ONTOPIC``.
 
     Lines are ``topic aspect image grade``; the aspect is ONTOPIC, PRO or CON.
 
@@ -184,12 +185,12 @@ def read_answers(
         path: the file.
         stances: the stances.
         excluded_topics, labels, content: as in ``read_qrels``.
-        ids: a regular expression for the ids of images; empty if they may have any form.
+        ids: a regular expression for image ids; empty if any id is fine.
 
     Raises:
-        InputError: as in ``read_qrels``; also if a line has another aspect or id, or no line has ONTOPIC.
+        InputError: as in ``read_qrels``. Also if a line has another aspect or id, or no line has ONTOPIC.
     """
-    aspects = (_ON_TOPIC, *stances)  # what the second column can be
+    aspects = (_ON_TOPIC, *stances)  # allowed in the second column
 
     def topic_and_aspect(columns: Sequence[str], line: int) -> str:
         """Returns a name such as ``1 ONTOPIC``."""
@@ -207,14 +208,14 @@ def read_answers(
 
 
 def images_for(question: str, grades: Qrels, stances: Sequence[str]) -> Qrels:
-    """Returns 1 or 0 for each image of a topic and stance, such as ``1 PRO``: whether the question has a yes.
+    """Returns 1 or 0 for each image per topic and stance, such as ``1 PRO``: whether the answer is yes.
 
-    A grade of at least 1 is a yes. An image that is not on topic has 0 for every question.
+    A grade of at least 1 is a yes. An image that isn't on topic gets 0 for every question.
 
     Args:
         question: ``topicRelevance`` (is the image on topic?), ``argumentativeness`` (does it also have a
-            stance?), or ``stanceRelevance`` (does it also have the stance of the ranking?).
-        grades: the grades by topic and aspect, from ``read_answers``.
+            stance?), or ``stanceRelevance`` (does it also have the ranking's stance?).
+        grades: the grades per topic and aspect, from ``read_answers``.
         stances: the stances.
     """
 
@@ -222,15 +223,15 @@ def images_for(question: str, grades: Qrels, stances: Sequence[str]) -> Qrels:
         return grades.get(f"{topic} {aspect}", {}).get(image, 0) > 0
 
     def is_relevant(topic: str, stance: str, image: str) -> bool:
-        # An image has to be on topic, and needs a yes for one of the aspects that suffice for the question.
+        # An image must be on topic, and needs a yes for one of the aspects that suffice.
         sufficient = {"argumentativeness": stances, "stanceRelevance": [stance]}.get(question, [_ON_TOPIC])
         has_sufficient = any(has_yes(topic, aspect, image) for aspect in sufficient)
         return has_sufficient and has_yes(topic, _ON_TOPIC, image)
 
     qrels = Qrels()
-    topics = dict.fromkeys(map(topic_in, grades))  # in the order of the file
+    topics = dict.fromkeys(map(topic_in, grades))  # in file order
     for topic in topics:
-        # Each image once, in the order of the aspects, then in that of the file.
+        # Each image once, in the aspects' order, then in file order.
         names = [f"{topic} {aspect}" for aspect in (_ON_TOPIC, *stances)]
         images = dict.fromkeys(image for name in names for image in grades.get(name, {}))
         for stance in stances:
@@ -246,20 +247,20 @@ def _read(
     parse_label: Callable[[str, int], int],
     parse_topic: Callable[[Sequence[str], int], str] = lambda columns, _: columns[0],
 ) -> Qrels:
-    """Reads a file in the format of TREC or BEIR.
+    """Reads a TREC or BEIR file.
 
     Args:
         path, content: as in ``read_qrels``.
         excluded_topics: topics to leave out.
-        parse_label: parses the last column; its second argument is the number of the line, for errors.
-        parse_topic: returns the name of the topic from the columns; its second argument is the same number.
+        parse_label: parses the last column; its second argument is the line number, for errors.
+        parse_topic: returns the topic's name from the columns; same second argument.
     """
     qrels = Qrels()
     column_names = _TREC
     has_tabs = False
     judgments = 0
     subtopics = set[str]()
-    label_by_text = dict[str, int]()  # because a file has few labels
+    label_by_text = dict[str, int]()  # a file has few distinct labels
     for line, text in read_lines(path, OF_TABLES, content):
         columns = _columns_at_tabs(text) if has_tabs else split_columns(text)
         if line == 1 and columns == _BEIR:
@@ -270,7 +271,7 @@ def _read(
             _check_columns(text, columns, column_names, path, line)
         topic, *_, document, label = columns
         for noun, id in (("topic", topic), ("document", document)):
-            if not is_word(id.replace(" ", "")):  # BEIR's ids may have blanks
+            if not is_word(id.replace(" ", "")):  # BEIR's ids can contain blanks
                 raise InputError(path, f"{noun} {quoted(id)} is not an id", NO_ID, line=line)
         if topic not in excluded_topics:
             ranking = parse_topic(columns, line)
@@ -278,7 +279,7 @@ def _read(
                 label_by_text[label] = parse_label(label, line)
             qrels.add(ranking, document, label_by_text[label], path, line)
             judgments += 1
-            # The aspects of images, which are part of the name, are no subtopics.
+            # The image aspects, which are part of the name, aren't subtopics.
             subtopics.add(columns[1] if ranking == topic else "")
     if not qrels:
         raise InputError(path, "no judgments in this file", _OTHER_FILE)
@@ -290,10 +291,10 @@ def _read(
 
 
 def _check_columns(text: str, columns: Sequence[str], names: Sequence[str], path: Path, line: int) -> None:
-    """Raises an InputError if a line has another number of columns than names, or is in another format."""
+    """Raises an InputError if a line has another number of columns, or another format."""
     reason = other_format(text, line)
     has_three = len(columns) == len(_BEIR)
-    is_of_beir = line == 1 and (has_three or ".tsv" in path.suffixes)  # also .tsv.gz
+    is_of_beir = line == 1 and (has_three or ".tsv" in path.suffixes)  # including .tsv.gz
     count = counted(len(columns), "column")
     if reason is not None:
         problem, remedy = reason
@@ -311,11 +312,11 @@ def _check_columns(text: str, columns: Sequence[str], names: Sequence[str], path
 
 
 def _columns_at_tabs(text: str) -> list[str]:
-    """Splits a line at tabs, because BEIR's ids may have blanks; leaves out empty columns."""
+    """Splits a line at tabs, because BEIR's ids can contain blanks. Drops empty columns."""
     return [column.strip() for column in text.split("\t") if column.strip()]
 
 
 def _unknown(path: Path, value: str, known: Collection[object], line: int) -> InputError:
-    """Returns the error that a value is none of the known ones."""
+    """Returns the error that a value isn't a known one."""
     problem = f"{value} is unknown (known: {', '.join(map(str, known))})"
     return InputError(path, problem, _OTHER_FILE, line=line)

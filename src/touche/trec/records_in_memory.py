@@ -1,4 +1,4 @@
-"""Records in memory: rows of frames, mappings, named tuples and pairs, and topics in these forms."""
+"""Records in memory: frame rows, mappings, named tuples and pairs, and topics in these forms."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -22,18 +22,18 @@ AnyTopics: TypeAlias = Any
 
 
 _T = TypeVar("_T")
-USED_UP = "(an iterator can be read only once; make it a list)"  # the end of a remedy
+USED_UP = "(an iterator can be read only once; make it a list)"  # how a remedy ends
 
 
 def unread(records: Iterable[_T], name: str) -> Iterable[_T]:
-    """Returns records; an iterator that has none is an error, because it has probably been read before.
+    """Returns records. An empty iterator is an error, because it has probably been read before.
 
     Args:
         records: the records.
         name: their name in the error.
 
     Raises:
-        ToucheError: if the iterator has no record.
+        ToucheError: if the iterator has no records.
     """
     if not isinstance(records, Iterator):
         return records
@@ -50,7 +50,7 @@ def topics_in(source: AnyTopics, name: str = "topics") -> tuple[Topic, ...]:
         name: their name in errors.
 
     Raises:
-        ToucheError: if there are no topics, one of them lacks its id or its query, or an id occurs twice.
+        ToucheError: if there are no topics, one has no id or query, or an id occurs twice.
     """
     if isinstance(source, str | PathLike):
         return read_topics(Path(expanded(source)))
@@ -67,7 +67,7 @@ def topics_in(source: AnyTopics, name: str = "topics") -> tuple[Topic, ...]:
 
 
 def _topic_in(fields: Mapping[str, Any], source_name: str, row: int) -> Topic:
-    """Returns the topic in a record; the other arguments are those of ``fields_in``."""
+    """Returns the topic in a record. The other arguments are as in ``fields_in``."""
     objects = fields.get("objects")
     return Topic(
         number=id_in(fields, NUMBER_NAMES, source_name, row),
@@ -79,17 +79,17 @@ def _topic_in(fields: Mapping[str, Any], source_name: str, row: int) -> Topic:
 
 
 def is_frame(source: Any) -> bool:
-    """Returns whether an object is a frame of pandas, or can be converted to one."""
+    """Returns whether an object is a pandas frame, or can be converted to one."""
     return (hasattr(source, "to_dict") and hasattr(source, "columns")) or hasattr(source, "to_pandas")
 
 
 def as_pandas(frame: Any) -> Any:
-    """Returns a frame as a frame of pandas."""
+    """Converts a frame to pandas."""
     return frame.to_pandas() if hasattr(frame, "to_pandas") else frame
 
 
 def records_in(source: Any, source_name: str) -> Iterator[Any]:
-    """Yields the rows of a frame, the pairs of a dictionary, or the items of another iterable.
+    """Yields a frame's rows, a dictionary's pairs, or another iterable's items.
 
     Args:
         source: the records.
@@ -110,12 +110,12 @@ def records_in(source: Any, source_name: str) -> Iterator[Any]:
 
 
 def fields_in(record: Any, source_name: str, row: int) -> dict[str, Any]:
-    """Returns the fields of a record by their names; a pair has ``_id`` and ``text``.
+    """Returns a record's fields by name; a pair has ``_id`` and ``text``.
 
     Args:
         record: a dictionary, a named tuple, a pair, or another object with attributes.
-        source_name: the name of the records, for errors.
-        row: the number of the record, from 1.
+        source_name: the records' name, for errors.
+        row: the record's number, from 1.
 
     Raises:
         InputError: if the record has no fields.
@@ -134,12 +134,10 @@ def fields_in(record: Any, source_name: str, row: int) -> dict[str, Any]:
 
 
 def id_in(fields: Mapping[str, Any], field_names: Sequence[str], source_name: str, row: int) -> str:
-    """Returns the id of a record; a whole number becomes a text.
-
-    The arguments are those of ``text_in``.
+    """Returns a record's id; a whole number becomes a string. Arguments as in ``text_in``.
 
     Raises:
-        InputError: if there is no such field, or it is neither a text nor a whole number.
+        InputError: if there is no such field, or it's neither a string nor a whole number.
     """
     value = _first_present(fields, field_names, source_name, row)
     id = as_id(value)
@@ -150,15 +148,15 @@ def id_in(fields: Mapping[str, Any], field_names: Sequence[str], source_name: st
 
 
 def text_in(fields: Mapping[str, Any], field_names: Sequence[str], source_name: str, row: int) -> str:
-    """Returns the text of a record, its first field with one of the names.
+    """Returns a record's text: its first field with one of the names.
 
     Args:
         fields: the record.
-        field_names: the names that the field may have.
+        field_names: the names that the field can have.
         source_name, row: as in ``fields_in``, for errors.
 
     Raises:
-        InputError: if there is no such field, or it is not a text.
+        InputError: if there is no such field, or it isn't a string.
     """
     value = _first_present(fields, field_names, source_name, row)
     if not isinstance(value, str):
@@ -167,13 +165,13 @@ def text_in(fields: Mapping[str, Any], field_names: Sequence[str], source_name: 
 
 
 def optional_text(fields: Mapping[str, Any], field: str) -> str:
-    """Returns a text of a record; empty if the record lacks it, or its value is not a text."""
+    """Returns a record's text; empty if it doesn't have one, or it isn't a string."""
     value = fields.get(field)
     return value if isinstance(value, str) else ""
 
 
 def _first_present(fields: Mapping[str, Any], field_names: Sequence[str], source_name: str, row: int) -> Any:
-    """Returns the value of the first of these fields that a record has; arguments as for ``text_in``."""
+    """Returns the value of the first of these fields that a record has. Arguments as in ``text_in``."""
     for field in field_names:
         if field in fields:
             return fields[field]
