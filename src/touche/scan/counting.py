@@ -50,7 +50,11 @@ class Vocabulary:
         return cls(analysis, {term: index for index, term in enumerate(dict.fromkeys(terms))})
 
     def counter(self, *, with_positions: bool = False) -> Counter:
-        """Returns a counter for these terms; ``with_positions`` if it stores positions."""
+        """Returns a counter for these terms.
+
+        Args:
+            with_positions: whether it stores positions.
+        """
         analysis = analysis_named(self.analysis)
         beginnings = {*map(analysis.beginning, self.indexes), *analysis.dropped}
         # A final NUL marks a whole word. When we drop it, longer words pass the test below too, which
@@ -166,7 +170,11 @@ def join_parts(parts: Sequence[Part]) -> Part:
 
 
 def joined_counts(parts: Sequence[Counts]) -> Counts:
-    """Joins at least one part's counts, in document order."""
+    """Joins at least one part's counts.
+
+    Args:
+        parts: each part's counts, in document order.
+    """
     # A part's first text gets the number of texts in earlier parts as its index.
     first_texts = np.cumsum([0, *(len(part.lengths) for part in parts[:-1])], dtype=np.int32)
     texts = np.concatenate([part.texts + first for part, first in zip(parts, first_texts, strict=True)])

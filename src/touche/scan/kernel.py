@@ -55,7 +55,11 @@ class Counts:
         return np.repeat(np.arange(len(self.offsets) - 1, dtype=np.int32), np.diff(self.offsets))
 
     def postings(self, term: int) -> tuple[Array, Array]:
-        """Returns the texts with a term, and its frequency in each."""
+        """Returns the texts with a term, and its frequency in each.
+
+        Args:
+            term: the term's index.
+        """
         postings = slice(self.offsets[term], self.offsets[term + 1])
         return self.texts[postings], self.tf[postings]
 

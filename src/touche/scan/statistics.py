@@ -60,7 +60,11 @@ class Statistics:
 
     @classmethod
     def from_counts(cls, counts: Counts) -> "Statistics":
-        """Returns some documents' statistics from their counts."""
+        """Returns some documents' statistics.
+
+        Args:
+            counts: their counts.
+        """
         # The sum of tf before each posting, and finally over all.
         tf_before = np.concatenate([[0], np.cumsum(counts.tf, dtype=np.int64)])
         return cls(
