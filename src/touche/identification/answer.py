@@ -1,4 +1,4 @@
-"""The inferred settings of a run, as records and in sentences."""
+"""A run's inferred settings, as records and in sentences."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 NOTHING = "No hypothesis stands out."
-WITHIN = (1e-5, 1e-4, 1e-3)  # errors up to which the shares of reproduced scores are listed
-_NEXT = 5  # hypotheses that are listed after the winner
-_FEWEST = 20  # scores beyond the free numbers; fewer are not enough evidence
+WITHIN = (1e-5, 1e-4, 1e-3)  # we list the shares of scores reproduced within these errors
+_NEXT = 5  # hypotheses listed after the winner
+_FEWEST = 20  # scores beyond the free numbers; fewer aren't enough evidence
 _MAJORITY = 0.75  # of the scores beyond the free numbers
-_STANDARD_ERRORS = 2.0  # of a significant difference
+_STANDARD_ERRORS = 2.0  # for a significant difference
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A hypothesis and its fit to the scores.
+    """A hypothesis and how well it fits the scores.
 
     Attributes:
         hypothesis: in words.
-        axes: its values on the axes of the search.
+        axes: its values on the search's axes.
         documents: n, the number of documents with fitted scores.
-        free_numbers: p, without numbers that are not independent.
+        free_numbers: p, without dependent numbers.
         floor: p / n, the share of scores that free numbers could reproduce for a wrong hypothesis.
         shares: the shares of scores reproduced within 1e-5, 1e-4 and 1e-3.
         median: the median error.
@@ -66,7 +66,7 @@ class TopicShare:
 
 @dataclass(frozen=True)
 class TermNumber:
-    """The number of a term in a field; the model decides on its meaning, such as a weight or ln(mu P)."""
+    """A term's number in a field. What it means depends on the model, e.g. a weight or ln(mu P)."""
 
     field: str
     term: str
@@ -75,19 +75,19 @@ class TermNumber:
 
 @dataclass(frozen=True)
 class Answer(Shown):
-    """The inferred settings of a run.
+    """A run's inferred settings.
 
     Attributes:
-        in_run: the number of the run's documents for topics of the task.
-        decimals: the decimals of the scores in the file; 7 if they are not rounded.
+        in_run: how many of the run's documents are for the task's topics.
+        decimals: the scores' decimals in the file; 7 if they aren't rounded.
         tried: the number of hypotheses.
         stands_out: whether the first candidate is the answer.
-        reason: why it is the answer, or not.
+        reason: why it is or isn't.
         candidates: the best candidate and the next five.
         nearest: the candidate with the smallest median error.
-        undecided: values that the scores do not distinguish, by axis; those of the best candidate first.
-        numbers: the first candidate's numbers that all terms share.
-        terms: the first candidate's numbers of terms.
+        undecided: values that the scores don't distinguish, by axis, the best candidate's first.
+        numbers: the first candidate's numbers shared by all terms.
+        terms: the first candidate's numbers for each term.
         collections: N and df by field, where they are whole numbers.
         topics: the shares by topic.
         worst: the documents with the largest errors.
@@ -108,16 +108,16 @@ class Answer(Shown):
     worst: tuple[Miss, ...]
 
     def frame(self) -> "DataFrame":
-        """Returns the best hypotheses as a pandas DataFrame, the first one being the answer if it stands out.
+        """Returns the best hypotheses as a pandas DataFrame. The first one is the answer if it stands out.
 
         Raises:
-            ToucheError: if pandas is not installed.
+            ToucheError: if pandas isn't installed.
         """
         return Table(Candidate, self.candidates).frame()
 
     def _repr_html_(self) -> str | None:
         table = super()._repr_html_()
-        if table is None:  # without pandas
+        if table is None:  # pandas isn't installed
             return None
         return f"<p>{escape(self.first_line)}</p>{table}"
 
@@ -127,20 +127,20 @@ class Answer(Shown):
         if not self.stands_out:
             return NOTHING
         name = self.candidates[0].hypothesis
-        # The formula of the weights distinguishes BM25 from TF_IDF. If it is unknown, or differs between
-        # fields, the name keeps both.
+        # The weights' formula tells BM25 from TF_IDF. If it's unknown or differs between fields, the
+        # name keeps both.
         models = {
             "Terrier's TF_IDF" if "Terrier" in frequencies.weight else BM25
             for frequencies in self.collections.values()
         }
         if len(models) == 1:
             name = name.replace(BM25_OR_TFIDF, models.pop())
-        # Some numbers have no text, such as b, which is in the text of k1.
+        # Some numbers have no text, such as b, which is in k1's.
         parameters = [str(number) for number in self.numbers if str(number)]
         return "; ".join([name, *parameters])
 
     def sentences(self) -> Iterator[str]:
-        """Yields the sentences next to the tables."""
+        """Yields the sentences around the tables."""
         yield self.reason[0].upper() + self.reason[1:] + "."
         if self.stands_out:
             for axis, values in self.undecided.items():
@@ -157,22 +157,23 @@ class Answer(Shown):
 
 
 def answer(sample: Sample, documents: Iterable[AnyDocument] | None = None) -> Answer:
-    """Infers the settings of the run in a sample.
+    """Infers the settings behind a sample's scores.
 
     Args:
         sample: the sample.
-        documents: all documents of the dataset, or None. If they are the whole collection, a formula with
-            their statistics may reproduce all scores.
+        documents: all the dataset's documents, or None. If they are the whole collection, a formula with
+            their
+            statistics can reproduce all scores.
 
     Raises:
-        ToucheError: if Lucene is not installed, or fitting processes die.
+        ToucheError: if Lucene isn't installed, or fitting processes die.
     """
     result = search(sample, documents)
     fits = result.fits
     winner = fits[0]
     equal = _equal_fits(fits)
     stands_out, reason = verdict(winner, equal)
-    # Only the fitted numbers of BM25 and TF_IDF are weights, from which document frequencies follow.
+    # Only BM25's and TF_IDF's fitted numbers are weights that document frequencies follow from.
     has_frequencies = stands_out and winner.hypothesis.axes["model"] == BM25_OR_TFIDF
     return Answer(
         in_run=sample.in_run,
@@ -194,17 +195,17 @@ def answer(sample: Sample, documents: Iterable[AnyDocument] | None = None) -> An
 def _equal_fits(fits: Sequence[Fit]) -> list[Fit]:
     """Returns the winner, which is the first fit, and the fits that are as good.
 
-    A formula in closed form has hardly any free number, so one reproduced score more makes a fit better. With
-    free numbers a difference has to be significant.
+    A closed form has hardly any free numbers, so one more reproduced score makes a fit better. With free
+    numbers, the difference must be significant.
     """
     winner, *others = fits
-    if winner.hypothesis.formula:  # then all fits are in closed form
+    if winner.hypothesis.formula:  # then all fits are closed forms
         return [fit for fit in fits if fit.share() == winner.share()]
     return [winner, *(fit for fit in others if not differs(winner, fit))]
 
 
 def candidate(fit: Fit, equal: Sequence[Fit]) -> Candidate:
-    """Describes a fit; ``equal`` has the winner and fits that do not differ significantly from it."""
+    """Describes a fit. ``equal`` contains the winner and fits that don't differ significantly from it."""
     return Candidate(
         hypothesis=str(fit.hypothesis),
         axes=fit.hypothesis.axes,
@@ -220,10 +221,11 @@ def candidate(fit: Fit, equal: Sequence[Fit]) -> Candidate:
 def differs(a: Fit, b: Fit) -> bool:
     """Returns whether one fit reproduces significantly more scores than the other.
 
-    As in McNemar's test, it counts the documents that only one fit reproduces. The counts have to differ by
-    more than two standard errors, plus the difference in free numbers, because each free number can reproduce
-    one score of a wrong hypothesis. Mean errors are not compared, because a few documents with different
-    texts would dominate them.
+    Like McNemar's test, we count the documents that only one fit reproduces. The counts must differ by more
+    than two standard errors plus the difference in free numbers, because each free number can reproduce one
+    score for a wrong hypothesis. We don't compare mean errors: a few documents with other texts would
+    dominate
+    them.
     """
     only_a = np.count_nonzero((a.errors <= TOLERANCE) & (b.errors > TOLERANCE))
     only_b = np.count_nonzero((b.errors <= TOLERANCE) & (a.errors > TOLERANCE))
@@ -236,10 +238,10 @@ def verdict(winner: Fit, equal: Sequence[Fit]) -> tuple[bool, str]:
 
     Args:
         winner: the best fit.
-        equal: the fits that do not differ significantly from it.
+        equal: the fits that don't differ significantly from it.
     """
     reproduced = f"the best hypothesis reproduces {winner.share():.1%} of the scores"
-    # A formula has no free number for each term, so the right one reproduces every score.
+    # A formula has no free number per term, so the right one reproduces every score.
     if winner.hypothesis.formula and winner.share() < 1:
         return False, f"{reproduced} with the statistics of the documents; a similar model made the others"
     scores_beyond = len(winner.errors) - winner.free_numbers  # any hypothesis could reproduce the others
@@ -262,11 +264,11 @@ def verdict(winner: Fit, equal: Sequence[Fit]) -> tuple[bool, str]:
 def undecided(
     fits: Sequence[Fit], equal_analyses: Mapping[CandidateAnalysis, Sequence[CandidateAnalysis]]
 ) -> dict[str, tuple[str, ...]]:
-    """Returns the values that do not differ significantly from the winner's, by axis; the winner's first.
+    """Returns the values that don't differ significantly from the winner's, by axis, the winner's first.
 
     Args:
-        fits: the winner, then the fits that do not differ significantly from it.
-        equal_analyses: analyses with equal results on the sample, by the analysis that represents them.
+        fits: the winner, then the fits that don't differ significantly from it.
+        equal_analyses: analyses with equal results on the sample, by the one that represents them.
     """
     hypotheses = [fit.hypothesis for fit in fits]
     with_equal_analyses = [
@@ -275,13 +277,13 @@ def undecided(
         for analysis in equal_analyses.get(hypothesis.analysis, ())
     ]
     all_axes = [hypothesis.axes for hypothesis in [*hypotheses, *with_equal_analyses]]
-    # A dict keeps the order, so that the winner's value is the first one.
+    # A dict keeps the order, so the winner's value comes first.
     values = {axis: tuple(dict.fromkeys(axes[axis] for axes in all_axes)) for axis in all_axes[0]}
     return {axis: different for axis, different in values.items() if len(different) > 1}
 
 
 def _terms(fit: Fit) -> Iterator[TermNumber]:
-    """Yields the fitted number of each term in each field."""
+    """Yields each term's fitted number in each field."""
     problem = fit.problem
     for field, counts, columns in zip(
         fit.hypothesis.fields, problem.counts, problem.own_columns, strict=True
@@ -291,7 +293,7 @@ def _terms(fit: Fit) -> Iterator[TermNumber]:
 
 
 def _topics(sample: Sample, fit: Fit) -> Iterator[TopicShare]:
-    """Yields the share of reproduced scores of each topic."""
+    """Yields each topic's share of reproduced scores."""
     for topic in dict.fromkeys(sample.topics):
         errors = fit.errors[np.array(sample.topics) == topic]
         yield TopicShare(

@@ -1,7 +1,7 @@
-"""Formulas in closed form: the statistics of a complete dataset replace the free numbers of terms.
+"""Closed forms: a complete dataset's statistics replace the terms' free numbers.
 
-Only a few numbers remain, such as mu, k1 and b. So a formula that reproduces all scores of a run made them,
-and a wrong one reproduces few of them.
+Only a few numbers remain, such as mu, k1 and b. So a formula that reproduces all of a run's scores made
+them, and a wrong one reproduces few.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,25 +30,25 @@ from touche.identification.parameters import near
 from touche.identification.samples import Array
 from touche.scan.statistics import Statistics
 
-FLOOR = "lowest idf"  # replaces negative idf in rank_bm25; depends on all terms of the collection
-WEIGHT = "weight"  # of the second field
-NEGLIGIBLE = 1e-3  # with a lower weight of the second field, the hypothesis has in fact only one field
-_CALLS = 100  # the most evaluations of a formula in one fit
-_LARGEST_LOGARITHM = 30.0  # of a parameter, far beyond real ones; products of several are still finite
+FLOOR = "lowest idf"  # replaces negative idf in rank_bm25; depends on all terms in the collection
+WEIGHT = "weight"  # the second field's
+NEGLIGIBLE = 1e-3  # below this weight of the second field, the hypothesis really has only one field
+_CALLS = 100  # maximum number of evaluations in one fit
+_LARGEST_LOGARITHM = 30.0  # a parameter's, far beyond real ones; products of several are still finite
 
 Parameters = Mapping[str, float]
 
 
 @dataclass(frozen=True)
 class Formula:
-    """A formula whose statistics are known.
+    """A formula with known statistics.
 
     Attributes:
-        model: the name of the model in ``MODELS`` with the same form.
-        lengths: the names of the ways in which its engines store lengths.
-        begins: for each of its parameters some initial values, of which the best ones are chosen.
-        own: maps its parameters and the statistics of a field to the number of each term, in the model's
-            sense; own has the same meaning in ``touche.identification.differentiable_models``.
+        model: the model in ``MODELS`` with the same form.
+        lengths: how its engines store lengths.
+        begins: initial values for each parameter, of which the best are chosen.
+        own: maps its parameters and a field's statistics to each term's number, as the model defines it; see
+            ``touche.identification.differentiable_models``.
     """
 
     model: str
@@ -62,13 +62,13 @@ def _lucene_idf(known: Statistics) -> Array:
 
 
 def _okapi(values: Parameters, known: Statistics) -> Array:
-    """Returns (k1 + 1) idf; rank_bm25 replaces each negative idf by one number, a free parameter here."""
+    """Returns (k1 + 1) idf. rank_bm25 replaces each negative idf with one number, a free parameter here."""
     idf = np.log((known.documents - known.df + 0.5) / (known.df + 0.5))
     return (values[K1] + 1) * np.where(idf < 0, values[FLOOR], idf)
 
 
 def _information(values: Parameters, known: Statistics) -> Array:
-    """Returns the information of each term, log2(avgdl N / ttf); avgdl N is the number of tokens."""
+    """Returns each term's information, log2(avgdl N / ttf); avgdl N is the number of tokens."""
     return np.log2(known.tokens / known.ttf)
 
 
@@ -116,9 +116,9 @@ FORMULAS: Mapping[str, Formula] = {
 
 
 def _shared(values: Parameters, known: Statistics) -> list[float]:
-    """Returns the numbers that the terms of a field share, in the order of the model; all are positive."""
+    """Returns the numbers that a field's terms share, in the model's order. All are positive."""
     if K1 in values:  # BM25 has c0 = k1 (1 - b) and c1 = k1 b / avgdl, where avgdl is tokens / documents
-        # The fit may try b >= 1 or tiny parameters, but the logarithms of c0 and c1 have to be finite.
+        # The fit can try b >= 1 or tiny parameters, but the logarithms of c0 and c1 must be finite.
         c0 = max(values[K1] * (1 - values[B]), 1e-12)
         return [c0, max(values[K1] * values[B], 1e-12) * known.documents / known.tokens]
     if C in values:  # PL2 has c avgdl
@@ -127,40 +127,40 @@ def _shared(values: Parameters, known: Statistics) -> list[float]:
 
 
 def closed_space(fields: Sequence[str], analysis: CandidateAnalysis) -> Iterator[Hypothesis]:
-    """Yields all hypotheses in closed form with this analysis, on documents with these fields."""
+    """Yields all closed-form hypotheses with an analysis, on documents with these fields."""
     for name, formula in FORMULAS.items():
         yield from hypotheses_on(fields, formula.model, analysis, formula.lengths, formula=name)
 
 
 def fit_closed(problem: Problem) -> Fit:
-    """Fits the parameters of a hypothesis in closed form; rounds them if no reproduced score is lost.
+    """Fits a closed form's parameters, and rounds them if no reproduced score gets lost.
 
-    The parameters are fitted to all scores, then to the better half, so that a few wrong scores do not move
+    The parameters are fitted to all scores, then to the better half, so that a few wrong scores don't move
     them.
 
     Args:
-        problem: the hypothesis with the statistics of a dataset.
+        problem: the hypothesis with a dataset's statistics.
     """
-    from scipy.optimize import leastsq  # here, because it takes 490 ms
+    from scipy.optimize import leastsq  # takes 490 ms
 
     begins = dict(FORMULAS[problem.hypothesis.formula].begins)
-    if problem.hypothesis.weight is None:  # it is free
+    if problem.hypothesis.weight is None:  # it's free
         begins[WEIGHT] = (1.0, 0.25)  # fields of equal weight, or a less important second field
     names = [*begins]
 
     def residuals(logarithms: Array) -> Array:
         numbers = _numbers(problem, _parameters(names, logarithms))
-        # Parameters without a finite score have a huge error, so that the fit moves away from them.
+        # Parameters without a finite score get a huge error, so the fit moves away from them.
         return np.nan_to_num(problem.residuals(numbers), nan=1e6, posinf=1e6, neginf=-1e6)
 
     def error(logarithms: Array) -> float:
         return float(np.abs(residuals(logarithms)).sum())
 
-    # Parameters are positive, so their logarithms are fitted, from the best combination of initial values.
+    # Parameters are positive, so we fit their logarithms, starting from the best initial values.
     best = min(map(np.log, product(*begins.values())), key=error)
     if names:  # some formulas have no parameters
-        # Scores that are no numbers get an error in ``residuals``, so that numpy need not warn. With
-        # full_output, scipy does not warn if a fit ends early.
+        # ``residuals`` turns scores that aren't numbers into errors, so numpy needn't warn. With
+        # full_output, scipy doesn't warn when a fit ends early.
         with np.errstate(all="ignore"):
             best = leastsq(residuals, best, full_output=True, maxfev=_CALLS)[0]
             errors = np.abs(residuals(best))
@@ -168,13 +168,13 @@ def fit_closed(problem: Problem) -> Fit:
             best = leastsq(lambda x: residuals(x) * is_better_half, best, full_output=True, maxfev=_CALLS)[0]
     values = _parameters(names, best)
     as_fitted = _described(problem, values)
-    # A value that is not almost round has no near one, and stays.
+    # A value that isn't almost round has no near one, and stays.
     rounded = _described(problem, {name: near(value) or value for name, value in values.items()})
     return rounded if rounded.share() >= as_fitted.share() else as_fitted
 
 
 def with_fitted_weight(fit: Fit) -> Fit:
-    """Makes the fitted weight of the second field a fixed one of the hypothesis, if the weight was free.
+    """Fixes the second field's fitted weight in the hypothesis, if it was free.
 
     The weight still counts as a parameter and as a free number, because it was fitted.
     """
@@ -191,23 +191,23 @@ def _parameters(names: Sequence[str], logarithms: Array) -> dict[str, float]:
 
 
 def _described(problem: Problem, values: Parameters) -> Fit:
-    """Describes the fit of a problem with parameters of its formula."""
+    """Describes the fit of a problem with its formula's parameters."""
     numbers = _numbers(problem, values)
     return Fit(
         problem=problem,
         numbers=numbers,
-        deviations=np.zeros(len(numbers)),  # not known, and not used
-        errors=np.nan_to_num(problem.errors(numbers), nan=np.inf),  # a score of NaN is not reproduced
+        deviations=np.zeros(len(numbers)),  # unknown and unused
+        errors=np.nan_to_num(problem.errors(numbers), nan=np.inf),  # NaN isn't reproduced
         free_numbers=len(values),
         parameters=values,
     )
 
 
 def _numbers(problem: Problem, values: Parameters) -> Array:
-    """Returns the free numbers of a problem, in its order, that follow from parameters of its formula."""
+    """Returns the problem's free numbers, in order, that follow from its formula's parameters."""
     formula = FORMULAS[problem.hypothesis.formula]
     numbers = np.zeros(problem.size)
-    # Of the numbers of a problem, all but those of terms are logarithms.
+    # All of a problem's numbers are logarithms, except the terms'.
     columns_of_fields = zip(problem.counts, problem.shared_columns, problem.own_columns, strict=True)
     for counts, shared_columns, own_columns in columns_of_fields:
         numbers[shared_columns] = np.log(_shared(values, counts.statistics))

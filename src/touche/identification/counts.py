@@ -1,4 +1,4 @@
-"""Counts of the topics' terms, and lengths, for every analysis."""
+"""Counts the topics' terms, and lengths, for every analysis."""
 
 import re
 from collections import defaultdict
@@ -25,7 +25,7 @@ STOP_LISTS: Mapping[str, str] = {  # their names in touche.lucene
     LUCENE_STOP_WORDS: "lucene",
     "Snowball's 174 English": "snowball",
 }
-STEMMERS: Mapping[str, tuple[str, ...]] = {  # the names of Lucene's token filters
+STEMMERS: Mapping[str, tuple[str, ...]] = {  # names of Lucene's token filters
     "no stemming": (),
     "plurals to singulars": ("englishMinimalStem",),
     "KStem": ("kStem",),
@@ -35,8 +35,8 @@ STEMMERS: Mapping[str, tuple[str, ...]] = {  # the names of Lucene's token filte
 
 _TOKENIZER = "StandardTokenizer"  # Lucene's
 _WORDS = r"\w+"  # a regular expression for words, in place of a tokenizer
-_CHUNK = 20_000  # documents that are counted at a time
-_TITLE = "title"  # a name for titles, which are counted like a field
+_CHUNK = 20_000  # how many documents are counted at a time
+_TITLE = "title"  # titles are counted like a field
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ class CandidateAnalysis:
 
     Attributes:
         possessives: whether ``'s`` is removed first.
-        stop: the name of a list of stop words.
-        stemmer: the name of one of ``STEMMERS``.
-        tokenizer: Lucene's StandardTokenizer, or a regular expression of words.
+        stop: the name of a stop word list.
+        stemmer: a name in ``STEMMERS``.
+        tokenizer: Lucene's StandardTokenizer, or a regular expression for words.
     """
 
     possessives: bool
@@ -61,12 +61,12 @@ class CandidateAnalysis:
 
     @property
     def stopping(self) -> str:
-        """A phrase that names the removed stop words."""
+        """A phrase for the removed stop words."""
         return "no stop words" if self.stop == NO_STOP_WORDS else f"{self.stop} stop words"
 
     @property
     def stemming(self) -> str:
-        """A phrase that names the stemming, and the tokenizer if it is not Lucene's."""
+        """A phrase for the stemming, and the tokenizer if it isn't Lucene's."""
         if self.tokenizer != _TOKENIZER:
             return f"{self.stemmer}, words by {self.tokenizer}"
         return f"{self.stemmer}, possessives cut off" if self.possessives else self.stemmer
@@ -78,25 +78,27 @@ NAMED: Mapping[str, CandidateAnalysis] = {
 }
 _NAMES = {analysis: name for name, analysis in NAMED.items()}
 _ALL = [CandidateAnalysis(*choice) for choice in product((False, True), STOP_LISTS, STEMMERS)]
-# Analyses with a name come first, because they represent others with equal results. _ALL has them again.
+# Named analyses come first, because they represent others with equal results. _ALL contains them
+# again.
 ANALYSES = [*dict.fromkeys([*_NAMES, CandidateAnalysis(False, NO_STOP_WORDS, "no stemming", _WORDS), *_ALL])]
 
 
 @dataclass(frozen=True)
 class FieldCounts:
-    """The counts of a field of the sample for one analysis.
+    """Counts in the sample's field for one analysis.
 
-    The first four arrays have an element for each pair of a document and a term that is in its field and in
-    the title of its topic. ``lengths`` has an element for each document.
+    The first four arrays have an element per pair of a document and a term that occurs both in its field and
+    in
+    its topic's title. ``lengths`` has an element per document.
 
     Attributes:
-        rows: the index of the document in the sample.
-        terms: the index of the term in ``vocabulary``.
-        tf: the frequency of the term in the field.
-        qtf: the frequency of the term in the title.
-        lengths: the length of the field in tokens.
-        vocabulary: the terms of all titles.
-        statistics: the statistics of these terms in all documents of the dataset.
+        rows: the document's index in the sample.
+        terms: the term's index in ``vocabulary``.
+        tf: the term's frequency in the field.
+        qtf: the term's frequency in the title.
+        lengths: the field's length in tokens.
+        vocabulary: the terms in all titles.
+        statistics: these terms' statistics over all documents in the dataset.
     """
 
     rows: Integers
@@ -108,7 +110,7 @@ class FieldCounts:
     statistics: Statistics
 
     def __add__(self, other: "FieldCounts") -> "FieldCounts":
-        """Adds the counts of other documents; each of the two has the length 0 for documents of the other."""
+        """Adds other documents' counts. Each side has length 0 for the other's documents."""
         return FieldCounts(
             rows=np.concatenate([self.rows, other.rows]),
             terms=np.concatenate([self.terms, other.terms]),
@@ -120,9 +122,9 @@ class FieldCounts:
         )
 
     def select(self, chosen: Integers) -> "FieldCounts":
-        """Returns the counts of some of the documents, by their indexes in ascending order."""
+        """Returns some documents' counts, by ascending index."""
         is_chosen = np.isin(self.rows, chosen)
-        # Only the terms of these documents remain in the vocabulary, so terms get new indexes as well.
+        # Only these documents' terms stay in the vocabulary, so terms get new indexes too.
         remaining, terms = np.unique(self.terms[is_chosen], return_inverse=True)
         statistics = self.statistics
         return FieldCounts(
@@ -136,13 +138,13 @@ class FieldCounts:
         )
 
     def same_as(self, other: "FieldCounts") -> bool:
-        """Returns whether other counts have equal numbers, so that fits are equal; words may differ."""
+        """Returns whether the numbers are equal, so that fits are equal. The words can differ."""
         names = ("rows", "terms", "tf", "qtf", "lengths")
         return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
 
 
 Fields = Mapping[str, FieldCounts]
-_Matrix: TypeAlias = Any  # a sparse matrix of scipy
+_Matrix: TypeAlias = Any  # a scipy sparse matrix
 
 
 def count_terms(
@@ -150,17 +152,17 @@ def count_terms(
     analyses: Sequence[CandidateAnalysis] = ANALYSES,
     documents: Iterable[AnyDocument] | None = None,
 ) -> dict[CandidateAnalysis, Fields]:
-    """Returns the fields of a sample by every analysis, with the statistics of all documents.
+    """Returns a sample's fields for every analysis, with the statistics over all documents.
 
-    The vocabulary of an analysis is the terms of the titles. Documents are counted in chunks, whose counts
-    are added up.
+    An analysis' vocabulary consists of the titles' terms. Documents are counted in chunks, which are added
+    up.
 
     Args:
         sample: the sample.
         analyses: the analyses.
-        documents: all documents of the dataset; without them, the statistics are those of the sample.
+        documents: all documents in the dataset; without them, the statistics are the sample's.
     """
-    # A line of the sample is a document for one topic, so that titles and documents may have several lines.
+    # A line is a document for one topic, so titles and documents can have several lines.
     topics, title_of_line = np.unique(sample.topics, return_inverse=True)
     titles = {_TITLE: [sample.titles[topic] for topic in topics]}
     vocabularies = {
@@ -178,7 +180,9 @@ def count_terms(
             for name, field in fields.items():
                 counts = field.in_lines(lines, text_indexes, qtf[analysis], vocabularies[analysis])
                 total[name] = total[name] + counts if name in total else counts
-    all_lines = np.arange(len(sample.documents))  # selecting all drops terms that the sample lacks
+    all_lines = np.arange(
+        len(sample.documents)
+    )  # selecting all lines drops terms that don't occur in the sample
     return {
         analysis: {name: field.select(all_lines) for name, field in sums[analysis].items()}
         for analysis in analyses
@@ -188,7 +192,7 @@ def count_terms(
 def _chunks(
     sample: Sample, documents: Iterable[AnyDocument] | None
 ) -> Iterator[tuple[Sequence[str], Mapping[str, Sequence[str]]]]:
-    """Yields ids of documents and their texts by field: of all documents, or, without any, of the sample.
+    """Yields document ids and their texts by field: for all documents or, if there are none, for the sample.
 
     A chunk has up to ``_CHUNK`` documents, or the whole sample.
     """
@@ -204,11 +208,11 @@ def _chunks(
 
 
 class _TextCounts(NamedTuple):
-    """The counts of a field in some texts.
+    """A field's counts in some texts.
 
     Attributes:
-        tf: the frequency of each term of a vocabulary (column) in each text (row).
-        lengths: the length of each text in tokens.
+        tf: each vocabulary term's frequency (column) in each text (row).
+        lengths: each text's length in tokens.
     """
 
     tf: Array
@@ -217,16 +221,16 @@ class _TextCounts(NamedTuple):
     def in_lines(
         self, lines: Integers, text_indexes: Sequence[int], qtf: Array, vocabulary: tuple[str, ...]
     ) -> FieldCounts:
-        """Returns the counts in some lines of a sample, with the statistics of all texts.
+        """Returns the counts for some lines in a sample, with the statistics over all texts.
 
         Args:
-            lines: the indexes of these lines, ascending.
-            text_indexes: for each of these lines the index of its text.
-            qtf: the frequency of each term (column) in the title of each line of the sample (row).
+            lines: these lines' indexes, ascending.
+            text_indexes: each line's text index.
+            qtf: each term's frequency (column) in the title of each line in the sample (row).
             vocabulary: the terms.
         """
         tf = self.tf[text_indexes]
-        # The terms that are in a text and in the title; the row is an index in ``lines``.
+        # Terms that are in both text and title; the row is an index in ``lines``.
         rows, terms = np.nonzero((tf > 0) & (qtf[lines] > 0))
         lengths = np.zeros(len(qtf))
         lengths[lines] = self.lengths[text_indexes]
@@ -249,7 +253,7 @@ class _TextCounts(NamedTuple):
 def _counted(
     texts: Mapping[str, Sequence[str]], vocabularies: Mapping[CandidateAnalysis, Sequence[str]]
 ) -> Iterator[tuple[CandidateAnalysis, dict[str, _TextCounts]]]:
-    """Yields for each analysis the counts of texts by field."""
+    """Yields the texts' counts by field for each analysis."""
     for analysis, terms, fields in _analysed(texts, [*vocabularies]):
         words_by_term = _words_by_term(terms, vocabularies[analysis])
         is_token = np.array([term != "" for term in terms], dtype=float)  # stop words have empty terms
@@ -261,22 +265,24 @@ def _counted(
 
 
 def _words_by_term(terms: Sequence[str], vocabulary: Sequence[str]) -> _Matrix:
-    """Returns a matrix with 1 where a distinct word (row) has a term of a vocabulary (column)."""
-    from scipy.sparse import csc_array  # here, because it takes 127 ms
+    """Returns a matrix with 1 where a distinct word (row) has a vocabulary term (column)."""
+    from scipy.sparse import csc_array  # takes 127 ms
 
     columns = {term: column for column, term in enumerate(vocabulary)}
     cells = [(word, columns[term]) for word, term in enumerate(terms) if term in columns]
-    rows_and_columns = tuple(np.array(cells, dtype=np.int64).reshape(-1, 2).T)  # both, even without cells
+    rows_and_columns = tuple(
+        np.array(cells, dtype=np.int64).reshape(-1, 2).T
+    )  # both, even when there are no cells
     return csc_array((np.ones(len(cells)), rows_and_columns), shape=(len(terms), len(vocabulary)))
 
 
 def _analysed(
     texts: Mapping[str, Sequence[str]], analyses: Sequence[CandidateAnalysis]
 ) -> Iterator[tuple[CandidateAnalysis, list[str], Mapping[str, _Matrix]]]:
-    """Yields for each analysis the term of each distinct word, and by field how often texts have the words.
+    """Yields each distinct word's term per analysis, and how often texts contain the words by field.
 
-    Lucene's filters change single tokens, so it is enough that each analysis maps each distinct word once.
-    The term of a stop word is empty.
+    Lucene's filters change single tokens, so each analysis only has to map each distinct word once. A stop
+    word's term is empty.
     """
     for tokenizer in dict.fromkeys(analysis.tokenizer for analysis in analyses):
         numbers = defaultdict[bytes, int]()
@@ -287,7 +293,7 @@ def _analysed(
             if name != ONE_FIELD
         }
         fields = {name: _matrix(field, len(numbers)) for name, field in numbered.items()}
-        if ONE_FIELD in texts:  # its words are those of its parts, which are not counted again
+        if ONE_FIELD in texts:  # its words are its parts' words, which aren't counted again
             fields[ONE_FIELD] = sum(fields[name] for name in PARTS)
         distinct = [word.decode() for word in numbers]
         mapped = cache(partial(_mapped, distinct))  # several analyses have the same filters
@@ -297,7 +303,7 @@ def _analysed(
 
 
 def _numbered(text: str, tokenizer: str, numbers: Mapping[bytes, int]) -> npt.NDArray[np.int32]:
-    """Returns the number of each word of a text; ``numbers`` gives a new word the next number."""
+    """Returns each word's number in a text; new words get the next one in ``numbers``."""
     if tokenizer == _TOKENIZER:
         words = split(encoded(text))
     else:
@@ -306,28 +312,28 @@ def _numbered(text: str, tokenizer: str, numbers: Mapping[bytes, int]) -> npt.ND
 
 
 def _matrix(texts: Sequence[npt.NDArray[np.int32]], word_count: int) -> _Matrix:
-    """Counts each distinct word (column) in each text (row); a text consists of the numbers of its words."""
-    from scipy.sparse import csc_array  # here, because it takes 127 ms
+    """Counts each distinct word (column) in each text (row). A text consists of its words' numbers."""
+    from scipy.sparse import csc_array  # takes 127 ms
 
     rows = np.repeat(np.arange(len(texts)), [len(words) for words in texts])
-    # The matrix adds up the ones in the same row and column.
+    # The matrix adds up ones in the same row and column.
     return csc_array((np.ones(len(rows)), (rows, np.concatenate(texts))), shape=(len(texts), word_count))
 
 
 def _terms(
     distinct: list[str], analysis: CandidateAnalysis, mapped: Callable[[tuple[str, ...]], list[str]]
 ) -> list[str]:
-    """Returns the term of each word, or an empty string for a stop word.
+    """Returns each word's term, or an empty string for stop words.
 
     Args:
         distinct: the words.
         analysis: the analysis.
-        mapped: maps the words by Lucene's token filters, see ``_mapped``.
+        mapped: maps words using Lucene's token filters, see ``_mapped``.
     """
     from touche.lucene.analysis import stop_words  # optional: Lucene
 
     if analysis.tokenizer != _TOKENIZER:
-        return distinct  # words of the regular expression stay as they are
+        return distinct  # the regular expression's words stay as they are
     filters = ("englishPossessive", "lowercase") if analysis.possessives else ("lowercase",)
     removed = stop_words(STOP_LISTS[analysis.stop])
     words_and_stems = zip(mapped(filters), mapped(filters + STEMMERS[analysis.stemmer]), strict=True)
@@ -335,17 +341,17 @@ def _terms(
 
 
 def _mapped(distinct: Sequence[str], filters: Sequence[str]) -> list[str]:
-    """Maps each word by Lucene's token filters; removed words become empty, and parts are joined."""
-    [terms] = _tokens([" ".join(distinct)], filters)  # one call of Java for all words
-    # As many terms as words mean one term for each word. Lucene splits words of more than 255 characters,
-    # but none of these filters removes words at the same time.
+    """Maps each word using Lucene's token filters. Removed words become empty, and parts are joined."""
+    [terms] = _tokens([" ".join(distinct)], filters)  # one call to Java for all words
+    # As many terms as words means one term per word. Lucene splits words with more than 255
+    # characters, but none of these filters removes words as well.
     if len(terms) == len(distinct):
         return terms
     return ["".join(tokens) for tokens in _tokens(distinct, filters)]
 
 
 def _tokens(texts: Sequence[str], filters: Sequence[str]) -> list[list[str]]:
-    """Returns the tokens of each text, which Lucene splits at white space and filters."""
+    """Returns each text's tokens, which Lucene splits at whitespace and filters."""
     from touche.lucene.analysis import Chain, tokens  # optional: Lucene
 
     analyzer = Chain(tuple(filters), tokenizer="whitespace").build()

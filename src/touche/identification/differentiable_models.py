@@ -66,7 +66,7 @@ def dirichlet(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
     """Lucene's LMDirichlet: max(0, ln(1 + tf / (mu P)) + ln(mu / (dl + mu))); own is ln(mu P)."""
     mu = np.exp(shared[0])
     ratio = tf * np.exp(np.minimum(-own, _LARGEST_EXPONENT))
-    # Of these, only the second logarithm has a derivative by mu: own contains the mu of the ratio.
+    # Only the second logarithm depends on ln mu, the shared number: own contains the ratio's mu.
     value = np.log1p(ratio) - np.log1p(dl / mu)
     is_positive = value > 0  # negative contributions, and so their derivatives, are 0
     return Part(
