@@ -1,4 +1,4 @@
-"""The API of args.me, version 2 (https://www.args.me/api-en.html)."""
+"""args.me's API, version 2 (https://www.args.me/api-en.html)."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -8,15 +8,15 @@ import orjson
 
 from touche import SearchEngine, Topic, Topics, first_of_each
 
-_FIELDS = "totalSize,arguments.id,arguments.explanation.score"  # the texts are not needed
+_FIELDS = "totalSize,arguments.id,arguments.explanation.score"  # we don't need the texts
 
 
 def rankings(
     topics: Topics, depth: int, cache_days: float
 ) -> Iterator[tuple[Topic, list[tuple[str, float]]]]:
-    """Yields ids and scores of the best arguments of args.me, or of the address in ``ARGSME_URL``.
+    """Yields the ids and scores of args.me's best arguments, or those at the address in ``ARGSME_URL``.
 
-    A repeated id counts once, at its best rank. If a result has no score, scores only express the order.
+    A repeated id counts once, at its best rank. When a result has no score, scores only express the order.
 
     Raises:
         ToucheError: if args.me refuses, is unreachable, or sends no results.
@@ -35,10 +35,10 @@ def rankings(
 
 
 def _read(depth: int, content: bytes) -> tuple[list[tuple[str, float]], int]:
-    """Parses an answer to a request of the ``depth`` best arguments.
+    """Parses the answer to a request for the ``depth`` best arguments.
 
     Returns:
-        The ids and scores of the results, and how many of the requested results exist but were not sent.
+        The results' ids and scores, and how many of the requested results exist but weren't sent.
 
     Raises:
         KeyError: if the results, an id or the total number of results are missing.

@@ -1,4 +1,4 @@
-"""Terrier's BM25 and its terms: English tokens without its stop words, as Porter's stems."""
+"""Terrier's BM25 and terms: Porter stems of English tokens without its stop words."""
 
 import re
 from collections.abc import Callable
@@ -9,12 +9,12 @@ from typing import Any
 
 from touche import scan
 
-# EnglishTokeniser omits words with more than 20 characters, 4 digits, or 3 equal characters in a row.
+# EnglishTokeniser skips words with more than 20 characters, 4 digits, or 3 equal characters in a row.
 _OMITTED = re.compile(r".{21}|(?:[a-z]*[0-9]){5}|.*(.)\1{3}")
 
 
 def bm25(k1: float, b: float) -> scan.Formula:
-    """Returns Terrier's BM25, in which a term of most documents has a negative contribution."""
+    """Returns Terrier's BM25. A term in most documents has a negative contribution."""
 
     def formula(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:
         idf = log2((term.documents - term.df + 0.5) / (term.df + 0.5))
@@ -25,33 +25,33 @@ def bm25(k1: float, b: float) -> scan.Formula:
 
 
 def terms(text: str) -> list[str]:
-    """Returns the terms of a text in order; a word consists of ASCII letters and digits."""
-    # The encoding replaces other characters by ?, which becomes a blank.
+    """Returns a text's terms in order. A word consists of ASCII letters and digits."""
+    # Encoding replaces other characters with ?, which becomes a blank.
     words = text.encode("ascii", "replace").translate(_lower_or_blank()).decode("ascii").split()
     return [term for term in map(_term, words) if term]
 
 
 def joined_terms(field: Callable[[Any], str], document: Any) -> str:
-    """Returns the terms of a document's field, separated by blanks."""
+    """Returns the terms in a document's field, separated by blanks."""
     return " ".join(terms(field(document)))
 
 
 @lru_cache(1 << 16)
 def _term(word: str) -> str:
-    """Returns the term of a word in lower case; empty if Terrier omits the word."""
+    """Returns a lower-case word's term; empty if Terrier skips the word."""
     return "" if word in _stop_words() or _OMITTED.match(word) else scan.stem(word)
 
 
 @cache
 def _stop_words() -> frozenset[str]:
-    """Reads a file with several words on each line; lines that begin with # are comments."""
+    """Reads a file with several words per line; lines starting with # are comments."""
     lines = Path(__file__).with_name("terrier-stop-words.txt").read_text(encoding="utf-8").splitlines()
     return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
 
 
 @cache
 def _lower_or_blank() -> bytes:
-    """Returns a table for ``bytes.translate``: letters become lower case, all but digits become blanks."""
+    """Returns a ``bytes.translate`` table: letters become lower case, everything but digits becomes blank."""
     ascii_characters = map(chr, range(128))
     table = "".join(char.lower() if char.isalnum() else " " for char in ascii_characters)
     return table.encode("ascii").ljust(256)  # ``translate`` needs 256 bytes

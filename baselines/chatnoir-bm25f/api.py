@@ -1,4 +1,4 @@
-"""ChatNoir's own search API, version 1, with the models of its official client."""
+"""ChatNoir's search API, version 1, using its official client's models."""
 
 import json
 import os
@@ -8,7 +8,7 @@ from typing import Any
 
 from touche import SearchEngine, Topic, Topics, ToucheError, first_of_each, imported
 
-KEY = "CHATNOIR_API_KEY"  # in the environment
+KEY = "CHATNOIR_API_KEY"  # environment variable
 _KEYS = "request a key at https://www.chatnoir.eu/apikey/"
 _PER_PAGE = 100  # results
 
@@ -16,10 +16,10 @@ _PER_PAGE = 100  # results
 def rankings(
     topics: Topics, depth: int, cache_days: float
 ) -> Iterator[tuple[Topic, list[tuple[str, float]]]]:
-    """Yields ids and scores of the best pages of ChatNoir, or of the address in ``CHATNOIR_URL``.
+    """Yields the ids and scores of ChatNoir's best pages, or those at the address in ``CHATNOIR_URL``.
 
     Raises:
-        ToucheError: if the environment has no key, the client is not installed, or ChatNoir refuses the key,
+        ToucheError: if the environment has no key, the client isn't installed, or ChatNoir refuses the key,
             is unreachable, or sends no results.
     """
     models = imported("chatnoir_api.v1.model", "apis")
@@ -40,19 +40,19 @@ def rankings(
 
 
 def _results(engine: SearchEngine, models: Any, query: str, depth: int) -> Iterator[tuple[str | None, float]]:
-    """Yields ids and scores of the best results, page by page; an id may be missing."""
+    """Yields the best results' ids and scores, page by page; an id can be missing."""
     for start in range(0, depth, _PER_PAGE):
         request = models.Request(
             apikey="",  # ``engine`` has it
             query=query,
-            index={"clueweb12"},  # the client's name of the index
+            index={"clueweb12"},  # the client's name for the index
             start=start,
             size=min(_PER_PAGE, depth - start),
             explain=False,
             minimal=False,
             search_method="default",
         )
-        # ChatNoir calls the start ``from``, which is an alias in the client's model.
+        # ChatNoir calls the start ``from``, an alias in the client's model.
         body = json.loads(request.model_dump_json(by_alias=True))
         page = engine.results(query, partial(_read, models.SearchResponse), body=body)
         yield from page
@@ -61,6 +61,6 @@ def _results(engine: SearchEngine, models: Any, query: str, depth: int) -> Itera
 
 
 def _read(response: Any, content: bytes) -> tuple[list[tuple[str | None, float]], int]:
-    """Returns the results in an answer, and 0 for the number of missing results, which is not checked."""
+    """Returns an answer's results, and 0 for the number of missing results, which we don't check."""
     results = response.model_validate_json(content).results
     return [(result.trec_id, result.score) for result in results], 0

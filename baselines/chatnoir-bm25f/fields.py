@@ -1,4 +1,4 @@
-"""Fields of ChatNoir's index: their texts, the filters that test them, and the bonuses."""
+"""The fields in ChatNoir's index: their texts, the filters that test them, and the bonuses."""
 
 import re
 import tomllib
@@ -16,20 +16,20 @@ FILTERS = NUMBERS["filters"]
 # Why a filter removes a page.
 FOREIGN = "in another language"
 SHORT = "with too little main content"
-ANY = "any"  # the label of all pages
+ANY = "any"  # every page's label
 
 
 def field_text(field: str, page: Page) -> str:
-    """Returns the text of a field; empty if the field is missing."""
+    """Returns a field's text; empty if the field is missing."""
     if field == "host":
         return host_labels(page.host or "")
     return getattr(page, field) or ""
 
 
 def host_labels(host: str) -> str:
-    """Returns the searchable labels of a host, each as one token, even with hyphens.
+    """Returns a host's searchable labels, each as one token, even with hyphens.
 
-    Labels such as www, com and those of countries, with two letters, are left out, as in ChatNoir's indexer.
+    Like ChatNoir's indexer, it leaves out labels such as www and com, and two-letter ones.
     """
     left_out = NUMBERS["host"]["left_out"]
     labels = (label.replace("-", "_") for label in host.split("."))
@@ -37,7 +37,7 @@ def host_labels(host: str) -> str:
 
 
 def filter_reason(page: Page) -> str:
-    """Returns why a filter removes a page, or an empty string; a missing field passes its filter."""
+    """Returns why a filter removes a page, or an empty string. A missing field passes its filter."""
     if page.language not in (None, FILTERS["language"]):
         return FOREIGN
     if page.body is not None and len(page.body) < FILTERS["shortest_body"]:
@@ -46,7 +46,7 @@ def filter_reason(page: Page) -> str:
 
 
 def is_wikipedia(page: Page) -> bool:
-    """Returns whether a page is from the Wikipedia in the searched language."""
+    """Returns whether a page is from Wikipedia in the searched language."""
     return page.host == f"{FILTERS['language']}.wikipedia.org"
 
 
@@ -82,25 +82,25 @@ class Row(NamedTuple):
 
     @classmethod
     def from_page(cls, page: Page) -> "Row":
-        """Returns the row of a page, before it is matched."""
+        """Returns a page's row, before it is matched."""
         labels = tuple(name for name, has_label in LABELS.items() if has_label(page))
         return cls(id=page.id, host=page.host or "", labels=labels, removal_reason=filter_reason(page))
 
 
 @dataclass(frozen=True)
 class Pages:
-    """Pages with the frequencies and positions of the queries' terms in their fields.
+    """Pages with the frequencies and positions of query terms in their fields.
 
     Attributes:
-        rows: a row for each page.
-        fields: the counts of each field by its name.
+        rows: one per page.
+        fields: each field's counts by name.
     """
 
     rows: Sequence[Row]
     fields: Mapping[str, scan.Counts]
 
     def only(self, chosen: scan.Array) -> "Pages":
-        """Returns some of the pages; ``chosen`` has a boolean for each page."""
+        """Returns some pages; ``chosen`` has a boolean per page."""
         fields = {name: counts.only(chosen) for name, counts in self.fields.items()}
         rows = [row for row, is_chosen in zip(self.rows, chosen.tolist(), strict=True) if is_chosen]
         return Pages(rows, fields)

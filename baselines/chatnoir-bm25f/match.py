@@ -1,4 +1,4 @@
-"""Match: reads the pages once, and stores those that pass the filters and match a topic."""
+"""Match: reads the pages once, and keeps those that pass the filters and match a topic."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ from touche import AnyDocument, as_page, scan
 from .fields import Pages, Row, field_text
 from .query import Boosted, Combined, Label, Phrase, Query, Term, leaves
 
-# Keys of ``Totals.tallies``, besides the reasons of filters.
+# Keys in ``Totals.tallies``, besides the filters' reasons.
 PAGES = "pages"
 NO_LANGUAGE = "no language"
 
@@ -23,27 +23,27 @@ Indexes = np.ndarray[Any, np.dtype[np.int64]]
 
 @dataclass(frozen=True)
 class Matching:
-    """The pages that match queries; results are cached.
+    """The pages that match queries. Results are cached.
 
     Attributes:
         pages: the pages.
-        vocabularies: the terms of each field.
+        vocabularies: each field's terms.
     """
 
     pages: Pages
     vocabularies: Mapping[str, scan.Vocabulary]
-    # The cached results of ``matches`` and ``postings``.
+    # Cached results of ``matches`` and ``postings``.
     _masks: dict[Query, scan.Array] = field(default_factory=dict)
     _postings: dict[Term | Phrase, tuple[Indexes, scan.Array]] = field(default_factory=dict)
 
     def matches(self, query: Query) -> scan.Array:
-        """Returns for each page whether it matches, as bool."""
+        """Returns whether each page matches, as bool."""
         if query not in self._masks:
             self._masks[query] = self._mask(query)
         return self._masks[query]
 
     def postings(self, leaf: Term | Phrase) -> tuple[Indexes, scan.Array]:
-        """Returns the pages with a term or a phrase, ascending, and its frequency in each."""
+        """Returns the pages with a term or phrase, ascending, and its frequency in each."""
         if leaf not in self._postings:
             if isinstance(leaf, Phrase):
                 self._postings[leaf] = self._phrase_postings(leaf)
@@ -52,11 +52,11 @@ class Matching:
         return self._postings[leaf]
 
     def index(self, term: Term) -> int:
-        """Returns the index of a term in the vocabulary of its field."""
+        """Returns a term's index in its field's vocabulary."""
         return self.vocabularies[term.field].indexes[term.term]
 
     def _mask(self, query: Query) -> scan.Array:
-        """Computes the result of ``matches``."""
+        """Computes ``matches``."""
         match query:
             case Boosted():
                 return self.matches(query.query)
@@ -71,14 +71,14 @@ class Matching:
                 return mask
         # The query is a Bool.
         required = (*query.must, *query.filters)
-        if required:  # then the queries of should only increase the score, and there is no minimum
+        if required:  # then queries in should only increase the score, and there is no minimum
             mask = self._match_at_least(required, len(required))
         else:
             mask = self._match_at_least(query.should, query.minimum)
         return mask & ~self._match_at_least(query.without, 1)
 
     def _match_at_least(self, queries: Sequence[Query], minimum: int) -> scan.Array:
-        """Returns for each page whether it matches at least ``minimum`` of the queries."""
+        """Returns whether each page matches at least ``minimum`` queries."""
         counts = np.zeros(len(self.pages.rows), dtype=np.int32)
         for query in queries:
             counts += self.matches(query)
@@ -93,7 +93,7 @@ class Matching:
         positions_by_term = {term: self._positions(term, indexes) for term in distinct}
         term_indexes = [self.index(term) for term in terms]
         frequencies = []
-        for row in range(len(indexes)):  # for each page that has all terms
+        for row in range(len(indexes)):  # each page that contains all terms
             positions_in_page = [positions_by_term[term][row] for term in terms]
             frequencies.append(frequency(positions_in_page, term_indexes, phrase.slop))
         tf = np.array(frequencies, dtype=np.float32)
@@ -101,33 +101,33 @@ class Matching:
         return indexes[has_phrase], tf[has_phrase]
 
     def _positions(self, term: Term, indexes: Indexes) -> list[list[int]]:
-        """Returns the positions of a term in each of some pages that all have the term."""
+        """Returns a term's positions in each of some pages, all of which contain it."""
         counts = self.pages.fields[term.field]
         index = self.index(term)
         assert counts.positions is not None  # _Collector counts with positions
         pages_with_term, _ = counts.postings(index)
-        # A posting is a term in a page. A term's postings begin at its offset, in the order of the pages.
+        # A posting is a term in a page. A term's postings start at its offset, in page order.
         postings = int(counts.offsets[index]) + np.searchsorted(pages_with_term, indexes)
         sizes = counts.tf[postings].tolist()
-        # The positions of all postings are in one array. A posting has tf positions, the last ones before the
-        # sum of tf up to this posting. Without pages, this sum would be slow for nothing.
+        # All postings' positions are in one array. A posting has tf positions, the last ones before
+        # the sum of tf up to it. Without pages, computing this sum would be slow for nothing.
         ends = np.cumsum(counts.tf, dtype=np.int64)[postings].tolist() if sizes else []
         return [counts.positions[end - size : end].tolist() for end, size in zip(ends, sizes, strict=True)]
 
 
 def frequency(positions: Sequence[Sequence[int]], terms: Sequence[int], slop: int) -> float:
-    """Returns the frequency of a phrase in a text; an occurrence counts 1 / (1 + distance of its words).
+    """Returns a phrase's frequency in a text. An occurrence counts 1 / (1 + distance of its words).
 
     Args:
-        positions: for each word of the phrase, its ascending positions in the text.
-        terms: for each word of the phrase, the index of its term; equal words have the same index.
-        slop: the largest distance of the words; 0 for the exact phrase.
+        positions: for each word in the phrase, its ascending positions in the text.
+        terms: for each word in the phrase, its term's index; equal words have the same index.
+        slop: the largest distance between the words; 0 for the exact phrase.
 
     Returns:
-        The sum over all occurrences, a float32 value.
+        The sum over all occurrences, as float32.
     """
     if slop == 0:
-        # For each word, where the phrase would begin if the word is at one of its positions.
+        # Where the phrase would start if each word is at one of its positions.
         starts = [
             {position - offset for position in positions_of_word}
             for offset, positions_of_word in enumerate(positions)
@@ -141,14 +141,14 @@ def frequency(positions: Sequence[Sequence[int]], terms: Sequence[int], slop: in
 
 @dataclass(eq=False)
 class _Word:
-    """A word of the phrase, and its current position in the text.
+    """A word in the phrase, and its current position in the text.
 
     Attributes:
         offset: its index in the phrase.
-        repetition: how many equal words are before it in the phrase.
-        equal_words: all words of the phrase that are equal to it, also itself, in their order.
+        repetition: how many equal words come before it in the phrase.
+        equal_words: all equal words in the phrase, including itself, in order.
         later: its later positions in the text, the next one last.
-        start: where an exact phrase would begin that has this word at its current position.
+        start: where an exact phrase would start that has this word at its current position.
     """
 
     offset: int
@@ -159,7 +159,6 @@ class _Word:
 
     @property
     def position(self) -> int:
-        """Its current position in the text."""
         return self.start + self.offset
 
     def __lt__(self, other: "_Word") -> bool:
@@ -169,13 +168,14 @@ class _Word:
 class _SloppyPhraseMatcher:
     """Lucene's SloppyPhraseMatcher: the word furthest behind advances until all words are close together.
 
-    Equal words never have the same position: if they meet, the lesser word advances. Words also advance while
-    they wait in the queue, so that their order depends on Lucene's PriorityQueue; heapq has another order.
+    Equal words never share a position: when they meet, the lesser word advances. Words also advance while
+    they
+    wait in the queue, so their order depends on Lucene's PriorityQueue; heapq orders them differently.
     """
 
     def __init__(self, positions: Sequence[Sequence[int]], terms: Sequence[int]) -> None:
-        """Moves all words to their first positions; arguments as for ``frequency``."""
-        self._greatest_start = 0  # never less, because the start of the first word is a position in the text
+        """Moves all words to their first positions. Arguments as for ``frequency``."""
+        self._greatest_start = 0  # never less, because the first word's start is a position in the text
         self._queue: list[_Word] = []  # a binary heap
         words = []
         words_by_term = defaultdict[int, list[_Word]](list)
@@ -185,7 +185,7 @@ class _SloppyPhraseMatcher:
                 offset=offset,
                 repetition=len(equal_words),
                 equal_words=equal_words,
-                # The second of equal words begins at their second position, and so on.
+                # The second of several equal words starts at their second position, and so on.
                 later=list(reversed(positions_of_word[len(equal_words) :])),
             )
             words.append(word)
@@ -195,18 +195,19 @@ class _SloppyPhraseMatcher:
             self._push(word)
 
     def matches(self, slop: int) -> Iterator[int]:
-        """Yields the distance of each match: its greatest minus its least start, 0 for the exact phrase.
+        """Yields each match's distance: its greatest minus its least start, 0 for the exact phrase.
 
-        The word that is furthest behind steps on until another word is. The smallest distance during these
-        steps is that of a match, if it is at most ``slop``.
+        The word furthest behind steps on until another word is behind it. The smallest distance during these
+        steps
+        is a match's, if it's at most ``slop``.
         """
         while self._can_match:
             word = self._pop()
             distance = self._greatest_start - word.start
-            next_start = self._queue[0].start  # as in Lucene, not read again if this other word moves
+            next_start = self._queue[0].start  # like in Lucene, not read again when this other word moves
             self._can_match = self._advance_past_equals(word)
-            # While the popped word stays furthest behind, a step makes the distance smaller, or greater if an
-            # equal word moves too.
+            # While the popped word stays furthest behind, a step makes the distance smaller, or
+            # larger when an equal word moves too.
             while self._can_match and word.start <= next_start:
                 distance = min(distance, self._greatest_start - word.start)
                 self._can_match = self._advance_past_equals(word)
@@ -215,13 +216,13 @@ class _SloppyPhraseMatcher:
             self._push(word)
 
     def _advance_past_equals(self, word: _Word) -> bool:
-        """Moves a word to its next position; if it meets an equal word there, the lesser one moves on.
+        """Moves a word to its next position. If it meets an equal word there, the lesser one moves on.
 
         Returns:
             False if a word has no further position.
         """
         popped = word  # by ``matches``; the other words are in the queue
-        met_repetitions: set[int] = set()  # of the words that were met in the queue, as in Lucene
+        met_repetitions: set[int] = set()  # words met in the queue, like in Lucene
         if not self._advance(word):
             return False
         while met := _equal_word_here(word):
@@ -242,23 +243,23 @@ class _SloppyPhraseMatcher:
         return True
 
     def _queue_again(self, repetitions: set[int]) -> None:
-        """Pops words until all repetitions were popped, then pushes the popped words to their new places.
+        """Pops words until all repetitions are out, then pushes them to their new places.
 
         Args:
-            repetitions: the repetitions of words that were met. As in Lucene, any repeated word with such a
+            repetitions: the repetitions of words that were met. Like in Lucene, any repeated word with such a
                 repetition counts.
         """
         popped = []
         while repetitions:
             word = self._pop()
             popped.append(word)
-            if len(word.equal_words) > 1:  # it is a repeated word
+            if len(word.equal_words) > 1:  # it is repeated
                 repetitions.discard(word.repetition)
         for word in reversed(popped):
             self._push(word)
 
     def _push(self, word: _Word) -> None:
-        """Adds a word to the heap; it rises to the place of its parent while the parent is greater."""
+        """Adds a word to the heap; it rises while its parent is greater."""
         heap = self._queue
         heap.append(word)
         index = len(heap) - 1
@@ -268,7 +269,7 @@ class _SloppyPhraseMatcher:
             index = parent
 
     def _pop(self) -> _Word:
-        """Removes the first word of the heap; the last word replaces it, and sinks below smaller ones."""
+        """Removes the heap's first word. The last word replaces it, and sinks below smaller ones."""
         heap = self._queue
         heap[0], heap[-1] = heap[-1], heap[0]
         word = heap.pop()
@@ -290,11 +291,11 @@ def _equal_word_here(word: _Word) -> _Word | None:
 
 @dataclass(frozen=True)
 class Totals:
-    """Numbers of pages; those of two groups of pages can be added.
+    """Numbers of pages. You can add those of two groups.
 
     Attributes:
-        statistics: the statistics of each field.
-        tallies: the number of pages, of pages without language, and of pages that each filter removes.
+        statistics: each field's statistics.
+        tallies: how many pages there are, have no language, and are removed by each filter.
     """
 
     statistics: Mapping[str, scan.Statistics]
@@ -310,7 +311,7 @@ class Part:
     """A part of the collection.
 
     Attributes:
-        totals: the numbers of all its pages.
+        totals: the numbers for all its pages.
         pages: the pages that pass the filters and match a topic, and the explained page.
     """
 
@@ -320,12 +321,12 @@ class Part:
 
 @dataclass(frozen=True)
 class Search:
-    """The queries of a topic.
+    """A topic's queries.
 
     Attributes:
-        first_query: the query that has to match.
+        first_query: the query that must match.
         second_query: the query that scores the best matches.
-        among: ids of the only pages to rank, or None.
+        among: the only page ids to rank, or None.
     """
 
     first_query: Query
@@ -335,12 +336,12 @@ class Search:
 
 @dataclass(frozen=True)
 class Collecting:
-    """The description of what to collect from the pages.
+    """What to collect from the pages.
 
     Attributes:
-        analyses: the analysis of each field by its name.
-        searches: the queries of all topics.
-        explained: the id of a page to store even if it does not match.
+        analyses: each field's analysis by name.
+        searches: all topics' queries.
+        explained: the id of a page to keep even if it doesn't match.
         length_format: how the index stores lengths, a name in ``score.LENGTH_FORMATS``.
     """
 
@@ -351,12 +352,12 @@ class Collecting:
 
     @property
     def reading(self) -> scan.Reading[Part]:
-        """The way to read the collection."""
+        """How to read the collection."""
         return scan.Reading(begin=partial(_Collector, self), merge=join_parts, summary=_summary)
 
     @property
     def vocabularies(self) -> Mapping[str, scan.Vocabulary]:
-        """The terms of all queries, by field; fields with the same analysis share one vocabulary."""
+        """All queries' terms by field; fields with the same analysis share a vocabulary."""
         terms = defaultdict[str, list[str]](list)  # by analysis
         for search in self.searches:
             for term in (*terms_in(search.first_query), *terms_in(search.second_query)):
@@ -369,7 +370,7 @@ class Collecting:
 
 
 def terms_in(query: Query) -> Iterator[Term]:
-    """Yields the terms of a query; a label has none."""
+    """Yields a query's terms; a label has none."""
     for leaf in leaves(query):
         match leaf:
             case Term():
@@ -381,26 +382,25 @@ def terms_in(query: Query) -> Iterator[Term]:
 
 
 class _Collector:
-    """Makes parts of the collection from documents."""
+    """Turns documents into parts of the collection."""
 
     def __init__(self, collecting: Collecting) -> None:
         self._collecting = collecting
         self._vocabularies = collecting.vocabularies
-        # One for each field, because fields may have different vocabularies.
+        # One per field, because fields can have different vocabularies.
         self._countings = {
             name: scan.Counting(vocabulary, {name: partial(field_text, name)}, with_positions=True)
             for name, vocabulary in self._vocabularies.items()
         }
 
     def __call__(self, documents: Sequence[AnyDocument]) -> Part:
-        """Returns a part with these documents."""
         parsed_pages = [as_page(document) for document in documents]
         fields: dict[str, scan.Counts] = {}
         for name, counting in self._countings.items():
-            (fields[name],) = counting.counts(parsed_pages)  # of its only field
+            (fields[name],) = counting.counts(parsed_pages)  # from its only field
         pages = Pages([Row.from_page(page) for page in parsed_pages], fields)
         statistics = {name: scan.Statistics.from_counts(counts) for name, counts in fields.items()}
-        # If no filter removes a page, the reason is empty, and its count is not used.
+        # If no filter removes a page, the reason is empty, and its count isn't used.
         tallies = Counter(row.removal_reason for row in pages.rows)
         tallies[PAGES] = len(parsed_pages)
         tallies[NO_LANGUAGE] = sum(page.language is None for page in parsed_pages)
@@ -425,6 +425,5 @@ def join_parts(parts: Sequence[Part]) -> Part:
 
 
 def _summary(parts: Sequence[Part]) -> str:
-    """Returns the summary for ``--verbose``."""
     read = sum(part.totals.tallies[PAGES] for part in parts)
     return f"{read} documents, {sum(len(part.pages.rows) for part in parts)} of them match"

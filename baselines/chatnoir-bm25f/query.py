@@ -1,8 +1,8 @@
-"""Queries: trees of terms, phrases and labels, and the syntax in which ChatNoir reads a title.
+"""Queries: trees of terms, phrases and labels, and the syntax that ChatNoir reads titles with.
 
-Queries have the form to which Lucene rewrites them before scoring. Sums in a sum are merged, a query that
-occurs twice counts twice, and a sum of one query is replaced by this query. Scores are rounded to float32 at
-each node of this form.
+Queries have the form that Lucene rewrites them to before scoring: sums in a sum are merged, a query that
+occurs twice counts twice, and a sum with one query becomes this query. Scores are rounded to float32 at each
+node in this form.
 """
 
 import re
@@ -30,8 +30,8 @@ class Phrase:
 
     Attributes:
         field: the field.
-        terms: the terms in their order.
-        slop: the largest distance of the terms.
+        terms: the terms in order.
+        slop: the largest distance between the terms.
     """
 
     field: str
@@ -45,7 +45,7 @@ class Combined:
 
     Attributes:
         term: the term.
-        weights: the fields, with whole numbers as weights of their term frequencies and lengths.
+        weights: the fields, with whole numbers that weight their term frequencies and lengths.
     """
 
     term: str
@@ -59,19 +59,19 @@ class Combined:
 
 @dataclass(frozen=True)
 class Label:
-    """A property of a page, by its name in ``LABELS``; scores 1."""
+    """A page's property, by its name in ``LABELS``; scores 1."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Bool:
-    """A combination of queries, as in Lucene; its score is the sum of must and should.
+    """A combination of queries like in Lucene. Its score is the sum over must and should.
 
     Attributes:
-        must: queries that all have to match.
-        should: queries that increase the score; without must and filters, ``minimum`` of them have to match.
-        filters: queries that all have to match, and do not score.
+        must: queries that must all match.
+        should: queries that increase the score; without must and filters, ``minimum`` of them must match.
+        filters: queries that must all match, but don't score.
         without: queries that exclude the pages that match them.
         minimum: see should.
     """
@@ -84,7 +84,7 @@ class Bool:
 
     @property
     def is_sum(self) -> bool:
-        """Whether it has only queries of should, one of which is enough."""
+        """Whether it only has queries in should, and one match is enough."""
         return self == Bool(should=self.should)
 
 
@@ -106,7 +106,7 @@ EVERYTHING = Label(ANY)  # matches every page
 
 
 def boosted(query: Query, boost: float) -> Query:
-    """Returns a query whose score is multiplied by ``boost``, and by the boost that the query has."""
+    """Returns a query whose score is multiplied by ``boost`` and its previous boost."""
     inner, inner_boost = _without_boost(query)
     product = float(np.float32(boost) * np.float32(inner_boost))
     if product == 1 or inner == NOTHING:
@@ -122,7 +122,7 @@ def _without_boost(query: Query) -> tuple[Query, float]:
 
 
 def any_of(queries: Iterable[Query], minimum: int = 1) -> Query:
-    """Returns a query for pages that match at least ``minimum`` queries; NOTHING if fewer are passed."""
+    """Returns a query for pages that match at least ``minimum`` queries; NOTHING if there are fewer."""
     should = tuple(query for query in queries if query != NOTHING)
     if minimum > len(should):
         return NOTHING
@@ -146,7 +146,7 @@ def all_of(
 ) -> Query:
     """Returns a query for pages that match all queries and filters, and no query in ``without``.
 
-    The score is the sum over ``queries`` and ``extra``. The queries in ``extra`` need not match.
+    The score is the sum over ``queries`` and ``extra``. Queries in ``extra`` needn't match.
     """
     must = tuple(queries)
     filters = tuple(filters)
@@ -170,7 +170,7 @@ def _merge_equal(queries: Iterable[Query]) -> tuple[Query, ...]:
 
 
 def leaves(query: Query) -> Iterator[Leaf]:
-    """Yields the leaves of a query: all but Bool and Boosted."""
+    """Yields a query's leaves: everything but Bool and Boosted."""
     if isinstance(query, Boosted):
         yield from leaves(query.query)
     elif isinstance(query, Bool):
@@ -183,12 +183,12 @@ def leaves(query: Query) -> Iterator[Leaf]:
 _OPERATORS = {r"\s+AND\s+": " +", r"\s+OR\s+": " | "}  # ChatNoir's operators, and Elasticsearch's
 _QUOTED = re.compile('("[^"]*")')
 _PART = re.compile(r'"[^"]*"|[^\s"]+')  # a phrase in quotes, or a word
-_NEGATED = re.compile(r'(?:^|(?<=\s))-("[^"]*"|[^\s"]\S*)')  # a phrase or a word after a minus sign
+_NEGATED = re.compile(r'(?:^|(?<=\s))-("[^"]*"|[^\s"]\S*)')  # a phrase or word after a minus sign
 # What simple_query_string distinguishes; the final dot skips any other character.
 _TOKEN = re.compile(
     r'"(?P<phrase>[^"]*)"|(?P<operator>[+|])|(?P<minus>-)|(?P<word>[^"|+ \t\n\r-][^"|+ \t\n\r]*)|.', re.DOTALL
 )
-_BLANKS = "".join(map(chr, range(33)))  # which Java's String.trim removes
+_BLANKS = "".join(map(chr, range(33)))  # Java's String.trim removes these
 
 
 @dataclass(frozen=True)

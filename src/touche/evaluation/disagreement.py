@@ -1,7 +1,7 @@
-"""Explanation of the difference between the two evaluators on a run.
+"""Explains why the two evaluators differ on a run.
 
-In each step, one rule of ``trec_eval`` is replaced by a rule of ``touche``. Each step changes the mean, and
-these changes add up to the difference of the two scores.
+Each step replaces one of trec_eval's rules with one of touche's. Each one changes the mean, and the changes
+add up to the difference between the scores.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -21,8 +21,8 @@ class Reason:
     """A difference between touche and trec_eval.
 
     Attributes:
-        change: change of the mean of nDCG@k.
-        topics: topics whose score changes, or that the mean leaves out.
+        change: how the mean nDCG@k changes.
+        topics: the topics whose score changes, or that the mean leaves out.
         text: what touche does differently.
     """
 
@@ -32,13 +32,13 @@ class Reason:
 
 
 def reasons(run: Run, qrels: Qrels, cutoff: int) -> Iterator[Reason]:
-    """Yields the rules of touche that change scores, in the order of the steps; none if all topics agree.
+    """Yields touche's rules that change scores, step by step; none if all topics agree.
 
     Raises:
         ToucheError: if run and qrels have no topic in common.
     """
     labels = gains(qrels)
-    # The documents of each topic down to the cutoff: as trec_eval orders them, then after each of two rules.
+    # Each topic's documents down to the cutoff: in trec_eval's order, then after each of two rules.
     by_score, ties_by_rank, by_rank = (
         run.documents_of(in_qrels(order, qrels), cutoff)
         for order in (run.by_score, run.by_score_and_rank, run.by_rank)
@@ -47,14 +47,14 @@ def reasons(run: Run, qrels: Qrels, cutoff: int) -> Iterator[Reason]:
     judged = {topic: [id for id in ids if id in labels[topic]] for topic, ids in by_rank.items()}
     with_unjudged = _scores(by_rank, labels, cutoff)
     scores = _scores(judged, labels, cutoff)
-    removed = [  # numbers of documents; only of topics whose score this changes, as in ``Reason.topics``
+    removed = [  # numbers of documents, only for topics whose score this changes, as in ``Reason.topics``
         len(by_rank[topic]) - len(judged[topic]) for topic in judged if scores[topic] != with_unjudged[topic]
     ]
     # The other rules leave topics out of the mean.
     relevant = {topic for topic in labels if any(labels[topic].values())}
     with_judged = {topic for topic, ids in judged.items() if ids}
-    steps = [  # each rule with the scores after it; the first scores are those of trec_eval
-        ("", _scores(by_score, labels, cutoff)),  # no rule of touche yet
+    steps = [  # each rule with the scores after it; the first are trec_eval's
+        ("", _scores(by_score, labels, cutoff)),  # no touche rule yet
         ("equal scores are ordered by rank, not by document id", _scores(ties_by_rank, labels, cutoff)),
         ("the rank column decides, not the score", with_unjudged),
         (f"{sum(removed)} unjudged documents of the top {cutoff} are removed, not counted as 0", scores),
@@ -73,7 +73,7 @@ def reasons(run: Run, qrels: Qrels, cutoff: int) -> Iterator[Reason]:
 
 
 def _scores(ranked: Ranked, labels: Qrels, cutoff: int) -> PerTopic:
-    """Returns nDCG of each topic of the qrels; unjudged documents have grade 0."""
+    """Returns nDCG for each topic in the qrels. Unjudged documents have grade 0."""
     return {
         topic: ndcg([grades.get(document, 0) for document in ranked.get(topic, ())], grades.values(), cutoff)
         for topic, grades in labels.items()
@@ -81,5 +81,5 @@ def _scores(ranked: Ranked, labels: Qrels, cutoff: int) -> PerTopic:
 
 
 def _of_topics(scores: PerTopic, topics: Collection[str]) -> PerTopic:
-    """Returns the scores of some topics."""
+    """Returns some topics' scores."""
     return {topic: score for topic, score in scores.items() if topic in topics}

@@ -1,4 +1,4 @@
-"""Rank of a score among published scores; only comparable scores are compared."""
+"""A score's rank among published scores. Only comparable scores are compared."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,13 +14,12 @@ from touche.tasks.task_records import DECIMALS, rounded
 
 @dataclass(frozen=True)
 class Level:
-    """What the topics of a published table say about the rank of a run.
+    """What a published table's topics say about a run's rank.
 
     Attributes:
-        low, high: 95% interval of the rank among the runs with a value for each topic, or None.
-        group: number of the run's group, from 1, or None. The runs of a group cannot be separated from the
-            group's first run.
-        reason: why the interval and the group are None; empty if they are not.
+        low, high: the rank's 95% interval among the runs with a value for each topic, or None.
+        group: the run's group, from 1, or None. A group's runs can't be separated from its first run.
+        reason: why the interval and the group are None; empty if they aren't.
     """
 
     low: int | None = None
@@ -30,18 +29,18 @@ class Level:
 
 
 def levels(published: Sequence[Published]) -> list[Level]:
-    """Returns the level of each row of a published table.
+    """Returns the level of each row in a published table.
 
     Args:
-        published: the rows of one dimension and measure, best first.
+        published: the rows for one dimension and measure, best first.
     """
     levels_of_rows = dict[Published, Level]()
-    complete = dict[Published, list[float]]()  # the values of each row that has a value for every topic
+    complete = dict[Published, list[float]]()  # values of rows that have one for every topic
     for row in published:
         values = topic_values(row)
-        if isinstance(values, str):  # the reason why there are none
+        if isinstance(values, str):  # why there are none
             levels_of_rows[row] = Level(reason=values)
-        elif row.dimension == STANCE:  # runs detect the stances of different numbers of passages
+        elif row.dimension == STANCE:  # runs detect stances for different numbers of passages
             levels_of_rows[row] = Level(reason="N differs")
         else:
             complete[row] = [*values.values()]
@@ -55,13 +54,13 @@ def levels(published: Sequence[Published]) -> list[Level]:
 
 @dataclass(frozen=True)
 class OwnRank:
-    """The rank of a run among published runs.
+    """A run's rank among published runs.
 
     Attributes:
-        rank: the rank, from 1; runs with equal printed means share a rank.
-        runs: the number of ranked runs, including this run.
-        level: the 95% interval of the rank, and the group.
-        among: the runs of the interval, in words; empty for all ranked runs.
+        rank: from 1; runs with equal printed means share a rank.
+        runs: how many runs are ranked, including this one.
+        level: the rank's 95% interval, and the group.
+        among: which runs the interval covers, in words; empty for all ranked runs.
     """
 
     rank: int
@@ -79,17 +78,17 @@ class OwnRank:
 def own_rank(
     task: Task, published: Sequence[Published], mean: float, per_topic: Mapping[str, float]
 ) -> OwnRank:
-    """Returns a score's rank among published runs, with its 95% interval by bootstrap over topics.
+    """Returns a score's rank among published runs, with its 95% interval by bootstrapping topics.
 
-    All runs with a published value for each topic are resampled together with the run, and are grouped with
-    it as in ``levels``. Without such runs, only the run is resampled, and it has no group. A published run
-    with the same value in every topic is the run itself, so it is not counted again.
+    All runs with a published value for each topic are resampled together with the run, and grouped with it as
+    in ``levels``. If there are none, only the run is resampled, and it has no group. A published run with the
+    same value in every topic is the run itself and isn't counted again.
 
     Args:
         task: the task.
         published: results to compare with, at least one, best first.
-        mean: mean of the measure; it is rounded as in the tables before it is compared.
-        per_topic: the run's value of each topic.
+        mean: the measure's mean; it's rounded like the tables before it is compared.
+        per_topic: the run's value for each topic.
     """
     printed = rounded(mean, task.decimals)
     own = {topic: rounded(value, task.decimals) for topic, value in per_topic.items()}
@@ -102,20 +101,20 @@ def own_rank(
     runs = len(other_rows) + 1
     if len(per_topic) < 2 or not other_rows:
         return OwnRank(rank, runs, Level(reason="an interval needs two topics, and another run"))
-    complete = {  # the values of each other run that has a value for each topic of this run
+    complete = {  # other runs with a value for each of this run's topics
         row: values
         for row, values in values_of_rows.items()
         if row is not itself and not isinstance(values, str) and values.keys() == own.keys()
     }
     if not complete:
-        # Values of topics stay exact here, because only their means are compared with published values.
-        resamples = np.array([*per_topic.values()])[draws(len(per_topic))]  # a row for each resample
+        # Topic values stay exact here, because only their means are compared with published values.
+        resamples = np.array([*per_topic.values()])[draws(len(per_topic))]  # a row per resample
         means = np.round(resamples.mean(axis=1), 3)  # as printed
         fixed_values = np.array([[row.value] for row in other_rows])  # one column, for all resamples
         low, high = rank_interval(fixed_values, means)
         reason = "no values of its topics are published, so there are no groups"
         return OwnRank(rank, runs, Level(low, high, reason=reason), " among fixed values")
-    topics = next(iter(complete.values()))  # ``topic_values`` sorts the topics of all runs
+    topics = next(iter(complete.values()))  # ``topic_values`` sorts all runs' topics
     values_by_rank = [[*values.values()] for values in complete.values()]
     position = sum(rounded(row.value) > printed for row in complete)
     values_by_rank.insert(position, [own[topic] for topic in topics])
@@ -127,17 +126,17 @@ def own_rank(
 
 
 def why_no_rank(task: Task, dimension: str, any_order: bool) -> str:
-    """Returns why the published values of a task, if there are any, give a run no rank."""
+    """Returns why a task's published values, if there are any, give a run no rank."""
     rows = [row for row in task.published if row.dimension == dimension]
     if not task.published:
         return "the task has no published values"
     if task.only_topics:
         return "published means are over all topics of the task, so a mean of some topics has no rank"
     if rows and dimension == STANCE:
-        sizes = sorted(row.results for row in rows if row.results is not None)  # N of each run
+        sizes = sorted(row.results for row in rows if row.results is not None)  # each run's N
         return f"published values are over {sizes[0]:,} to {sizes[-1]:,} documents; compare only equal N"
     kinds = {f"{row.measure} by {row.evaluator or 'an unknown evaluator'}" for row in rows}
-    kinds = kinds or {"other judgments"}  # if the published values are of other dimensions
+    kinds = kinds or {"other judgments"}  # if the published values are for other dimensions
     order = ", with pairs in the judged order" if any_order else ""
     values = f"published values are of {' and '.join(sorted(kinds))}{order}"
     return f"{values}; only values of the same measure, judgments and evaluator are comparable"
@@ -147,15 +146,15 @@ def comparable(task: Task, dimension: str, evaluator: str, results: int | None =
     """Returns published results comparable to a score: same measure, topics, judgments, N and evaluator.
 
     Args:
-        task: task of the run.
+        task: the run's task.
         dimension: a name in ``task.qrels``.
-        evaluator: evaluator of the score.
+        evaluator: the score's evaluator.
         results: the number of passages with a detected stance, N in the overview; None for rankings.
 
     Returns:
         The rows, best first.
     """
-    if task.only_topics:  # published values are over all topics
+    if task.only_topics:  # published values cover all topics
         return []
     return [
         row
@@ -163,17 +162,17 @@ def comparable(task: Task, dimension: str, evaluator: str, results: int | None =
         if row.dimension == dimension
         and row.measure == task.measure_for(dimension).name
         and row.results == results
-        and row.topics is None  # a value over all topics
+        and row.topics is None  # covers all topics
         and row.evaluator in (None, evaluator)
         and row.qrels in (None, task.qrels[dimension].file)
     ]
 
 
 def shortlist(published: Sequence[Published]) -> list[Published]:
-    """Returns the best run of each team, and all runs of the organizers.
+    """Returns each team's best run, and all the organizers' runs.
 
     Args:
-        published: results of one dimension, best first.
+        published: results for one dimension, best first.
     """
     best: dict[str, Published] = {}
     for row in published:
@@ -182,12 +181,12 @@ def shortlist(published: Sequence[Published]) -> list[Published]:
 
 
 def rank(row: Published, published: Sequence[Published]) -> int:
-    """Returns the rank of a row from 1; rows with equal printed values share a rank."""
+    """Returns a row's rank from 1. Rows with equal printed values share a rank."""
     return 1 + sum(rounded(other.value) > rounded(row.value) for other in published)
 
 
 def names(published: Sequence[Published]) -> list[str]:
-    """Returns the names of rows; the organizers' baselines also with their tags, if there are several."""
+    """Returns the rows' names. If the organizers have several baselines, theirs include the tag."""
     needs_tags = sum(row.baseline for row in published) > 1
     return [f"{row.name} ({row.tag})" if needs_tags and row.baseline else row.name for row in published]
 
@@ -195,13 +194,13 @@ def names(published: Sequence[Published]) -> list[str]:
 def standing(
     value: float, published: Sequence[Published], decimals: Sequence[int] = DECIMALS, rank: str = ""
 ) -> str:
-    """Describes which published scores a score is between, and the scores of the baselines.
+    """Describes which published scores a score lies between, and the baselines' scores.
 
     Args:
-        value: mean of the measure; it is rounded as in the tables before it is compared.
+        value: the measure's mean; it's rounded like the tables before it is compared.
         published: results to compare with, at least one, best first.
-        decimals: the decimals of the tables, as in ``Task``.
-        rank: the rank in words, as ``own_rank`` returns it.
+        decimals: the tables' decimals, as in ``Task``.
+        rank: the rank in words, from ``own_rank``.
     """
     printed = rounded(value, decimals)
     best = shortlist(published)
@@ -218,9 +217,9 @@ def standing(
         named = equal  # rows that ``position`` names
         position = f"level with {' and '.join(dict.fromkeys(map(label, equal)))}"
     elif higher and lower:
-        # The list is not empty: the first row is higher, and it is the best of its team.
+        # Not empty: the first row is higher, and its team's best.
         above = [row for row in best if row in higher][-1]
-        # All lower rows may be a team's second runs, which are not among the best.
+        # All lower rows can be a team's second runs, which aren't among the best.
         below = next((row for row in best if row in lower), lower[0])
         named = [above, below]
         position = f"between {label(above)} and {label(below)}"

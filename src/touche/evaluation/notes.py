@@ -1,4 +1,4 @@
-"""Sentences about runs, each once: warnings, differences of evaluators, ranks among published scores."""
+"""Sentences about runs, each once: warnings, why evaluators differ, ranks among published scores."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -25,16 +25,16 @@ from touche.tasks.task_records import UNKNOWN, rounded
 from touche.trec.by_stance import topic_in
 from touche.trec.topics import in_order
 
-_SHOWN_TOPICS = 5  # in a list of topics; the others are counted
+_SHOWN_TOPICS = 5  # topics in a list; the others are counted
 
 
 def all_warnings(by_measure: Sequence[Sequence[Evaluated]]) -> tuple[str, ...]:
-    """Returns the warnings about the scores of all measures, each once."""
+    """Returns the warnings about all measures' scores, each once."""
     return tuple(dict.fromkeys(text for group in by_measure for text in _grouped(group, doubts)))
 
 
 def all_notes(by_measure: Sequence[Sequence[Evaluated]]) -> tuple[str, ...]:
-    """Returns the notes on the scores of all measures, each once, then the note on the task's results."""
+    """Returns the notes on all measures' scores, each once, then the note on the task's results."""
     notes = [text for group in by_measure for text in score_notes(group)]
     task = by_measure[0][0].task  # the same for all measures
     if task.results_note:
@@ -43,9 +43,10 @@ def all_notes(by_measure: Sequence[Sequence[Evaluated]]) -> tuple[str, ...]:
 
 
 def score_notes(runs: Sequence[Evaluated]) -> list[str]:
-    """Returns why a measure lacks an evaluator, why the evaluators differ, and the ranks of the runs."""
+    """Returns why a measure lacks an evaluator, why the evaluators differ, and the runs' ranks."""
     return [
-        # The first run is enough: only a measure that the user chose can lack an evaluator, for all rankings.
+        # The first run is enough: only a measure that the user chose can lack an evaluator, for all
+        # rankings.
         *_without_evaluator(runs[0].measure),
         *_grouped(runs, lambda run: chain(_disagreement(run), _standing(run))),
         *_other_sizes(runs),
@@ -56,9 +57,9 @@ def score_notes(runs: Sequence[Evaluated]) -> list[str]:
 
 
 def doubts(run: Evaluated) -> Iterator[str]:
-    """Yields warnings about the scores of a run, as sentences."""
-    # ``with_names`` names a run by its path if several runs have its tag. A run in memory may have its tag as
-    # path, so this needs a tag that differs from the path.
+    """Yields warnings about a run's scores, as sentences."""
+    # ``with_names`` names a run by its path if several runs share its tag. A run in memory can have
+    # its tag as its path, so this requires a tag that differs from the path.
     has_shared_tag = run.name == one_line(str(run.path)) and run.name != one_line(run.tag)
     if has_shared_tag:
         yield f"several runs have the tag {run.tag!r}, so they have other names here"
@@ -82,7 +83,7 @@ def doubts(run: Evaluated) -> Iterator[str]:
 
 
 def _without_evaluator(measure: Measure) -> Iterator[str]:
-    """Yields why touche does not score a measure, if only trec_eval or a formula on its ranking does."""
+    """Yields why touche doesn't score a measure that only trec_eval or a formula on its ranking does."""
     if measure.evaluators == ["trec_eval"]:
         reason = (
             "is scored only by trec_eval, because the organizers' script does not have it"
@@ -93,18 +94,18 @@ def _without_evaluator(measure: Measure) -> Iterator[str]:
 
 
 def _equal_to_published(runs: Sequence[Evaluated]) -> Iterator[str]:
-    """Yields a sentence for each run that has a published run's values in every topic and dimension."""
+    """Yields a sentence per run that has a published run's values in every topic and dimension."""
     by_name: dict[str, dict[str, Mapping[str, float]]] = {}  # then by dimension and topic
     for run in runs:
         if run.is_ranking and not run.any_order:
-            # Touche is preferred, because published values of topics are by the organizers' script.
+            # Prefer touche, because published topic values come from the organizers' script.
             evaluation = run.evaluations.get("touche") or run.evaluations["trec_eval"]
             by_name.setdefault(run.name, {})[run.dimension] = evaluation.per_topic
     task = runs[0].task
     for name, values in by_name.items():
         equal = equal_runs(task, values)
         if equal:
-            topics = len(next(iter(values.values())))  # of the first dimension; each topic has an equal value
+            topics = len(next(iter(values.values())))  # in the first dimension; each topic has an equal value
             rows = " and ".join(f"{row.name} ({row.tag})" for row in equal)
             intervals = [
                 f"; the published interval for {row.dimension}, {row.low:.3f} to {row.high:.3f}, is of other "
@@ -117,11 +118,12 @@ def _equal_to_published(runs: Sequence[Evaluated]) -> Iterator[str]:
 
 
 def _among_reported(run: Evaluated) -> Iterator[str]:
-    """Yields a sentence on systems that TIREx reports, and the best of them."""
-    # The best system is first.
+    """Yields a sentence about the systems that TIREx reports, and the best of them."""
+    # The best system comes first.
     rows = [row for row in reported_results(run.task.id) if row.dimension == run.dimension]
     score = run.scores.get("trec_eval")
-    # TIREx used all topics and the task's own qrels. With the user's qrels, ``task.published`` is empty.
+    # TIREx used all topics and the task's own qrels. With the user's qrels, ``task.published`` is
+    # empty.
     is_comparable = run.measure.name == "nDCG@10" and run.task.published and not run.task.only_topics
     if rows and is_comparable and score is not None and score.mean is not None:
         above = sum(score.mean > row.ndcg_10 for row in rows)
@@ -131,7 +133,7 @@ def _among_reported(run: Evaluated) -> Iterator[str]:
 
 
 def _without_stances(runs: Sequence[Evaluated]) -> Iterator[str]:
-    """Yields which runs detect no stances; their stances are scored only if the user chooses macro F1."""
+    """Yields which runs detect no stances. Their stances are only scored if the user chooses macro F1."""
     scored = {run.name for run in runs if run.dimension == STANCE}
     names = dict.fromkeys(run.name for run in runs if not run.lines.has_stances and run.name not in scored)
     if names and STANCE in runs[0].task.qrels:
@@ -139,7 +141,7 @@ def _without_stances(runs: Sequence[Evaluated]) -> Iterator[str]:
 
 
 def _other_sizes(runs: Iterable[Evaluated]) -> Iterator[str]:
-    """Yields a warning if stances of runs are scored over different numbers N; rankings have none."""
+    """Yields a warning if runs' stances are scored over different N. Rankings have none."""
     sizes = {run.name: score.results for run in runs for score in run.scores.values() if score.results}
     if len({*sizes.values()}) > 1:
         listed = ", ".join(f"{name} {size:,}" for name, size in sizes.items())
@@ -147,8 +149,8 @@ def _other_sizes(runs: Iterable[Evaluated]) -> Iterator[str]:
 
 
 def _wrong_labels(evaluation: StanceEvaluation) -> Iterator[str]:
-    """Yields warnings if labels are no stances of the task, or no document has a judged stance."""
-    others = evaluation.counts[..., -1].sum()  # the last column counts labels that are no stances
+    """Yields warnings if labels aren't the task's stances, or no document has a judged stance."""
+    others = evaluation.counts[..., -1].sum()  # the last column counts labels that aren't stances
     if others:
         known = ", ".join(evaluation.labels)
         yield f"{others:,} of {evaluation.results:,} labels are not among {known}, and count as wrong"
@@ -166,7 +168,7 @@ def _grouped(runs: Iterable[Evaluated], sentences: Callable[[Evaluated], Iterabl
 
 
 def _subjects(runs: Iterable[Evaluated]) -> str:
-    """Returns the names of runs with their dimensions; runs with the same dimensions are grouped."""
+    """Returns run names with their dimensions, grouping runs with the same dimensions."""
     by_name = group_by(runs, lambda run: run.name)
     groups = group_by(by_name, lambda name: _enumerated([run.label for run in by_name[name]]))
     return "; ".join(f"{', '.join(names)}, {dimensions}" for dimensions, names in groups.items())
@@ -186,7 +188,7 @@ def _listed(topics: Sequence[str]) -> str:
 
 
 def _skipped(run: Evaluated) -> Iterator[str]:
-    """Yields a warning for each kind of error for which the organizers' script skips lines."""
+    """Yields a warning per kind of error that makes the organizers' script skip lines."""
     for errors in group_by(run.skipped, lambda error: error.kind).values():
         lines = f"{len(errors):,} line{'s' if len(errors) > 1 else ''}"
         yield f"the organizers' script skips {lines}, first {errors[0]}"
@@ -195,7 +197,7 @@ def _skipped(run: Evaluated) -> Iterator[str]:
 def _unjudged(run: Evaluated) -> Iterator[str]:
     """Yields a warning if many results are unjudged, one for both evaluators.
 
-    The warning does not name the share, so that several runs can have the same warning.
+    It doesn't state the share, so that several runs can have the same warning.
     """
     measure = run.measure
     unjudged = {name: evaluation.unjudged for name, evaluation in run.evaluations.items()}
@@ -213,11 +215,11 @@ def _unjudged(run: Evaluated) -> Iterator[str]:
 
 
 def _comparison_with_published(run: Evaluated, unjudged: float) -> str:
-    """Returns whether the score is comparable with published ones, as a clause that may be empty.
+    """Returns whether the score is comparable with published ones, as a clause that can be empty.
 
     Args:
         run: the run.
-        unjudged: its share of unjudged results.
+        unjudged: its unjudged share.
     """
     has_published = any(
         (row.dimension, row.measure) == (run.dimension, run.measure.name) for row in run.task.published
@@ -227,13 +229,13 @@ def _comparison_with_published(run: Evaluated, unjudged: float) -> str:
         return effect
     if unjudged > unjudged_limit(run.task):
         return f", but at least {run.task.judged_limit:g} for the published runs{effect}"
-    return ", as for the published scores"  # their runs have as many unjudged results
+    return ", as for the published scores"  # as many of their results are unjudged
 
 
 def _no_grade_0(run: Evaluated) -> Iterator[str]:
-    """Yields a warning if the qrels lack grade 0, although it is one of the grades in the task's card."""
+    """Yields a warning if the qrels don't contain grade 0, although the task's card lists it."""
     card = run.task.qrels[run.dimension]
-    # Grades below 0 also mean not relevant.
+    # Negative grades also mean not relevant.
     has_not_relevant = any(min(grades.values()) <= 0 for grades in run.judgments.values())
     if 0 in card.labels and not has_not_relevant:
         effect = f"so {run.measure.judged} is too low, and a score of only judged documents is too high"
@@ -241,7 +243,7 @@ def _no_grade_0(run: Evaluated) -> Iterator[str]:
 
 
 def _unofficial(run: Evaluated) -> Iterator[str]:
-    """Yields a warning if the qrels are not the publisher's, but a score is among published ones."""
+    """Yields a warning if the qrels aren't the publisher's, but a score is among published ones."""
     if run.official_md5 and any(map(run.published, run.evaluations)):
         problem = f"{run.qrels} is not the publisher's file, whose md5 is {run.official_md5}"
         effect = "so the score is not comparable with published ones"
@@ -259,7 +261,7 @@ def _effect_of_unjudged(measure: Measure) -> str:
 
 
 def _topics_left_out(run: Evaluated) -> Iterator[str]:
-    """Yields a warning on topics that touche does not average over."""
+    """Yields a warning about topics that touche doesn't average over."""
     evaluation = run.evaluations.get("touche")
     if evaluation is None:
         return
@@ -271,14 +273,14 @@ def _topics_left_out(run: Evaluated) -> Iterator[str]:
 
 
 def _topics_in_one_file(run: Evaluated) -> Iterator[str]:
-    """Yields warnings on topics that only the run or only the judgments have."""
+    """Yields warnings about topics that only the run or only the judgments have."""
     topics_of_run = run.lines.by_topic.keys()
     unknown = [topic for topic in topics_of_run if topic not in run.judgments]
     missing = [topic for topic in run.judgments if topic not in topics_of_run]
     if unknown:
         problem = "the dataset does not have" if run.task.only_topics else "there are no judgments for"
         yield f"{problem} {_listed(unknown)} of the run, so these results do not count"
-    if missing and run.measure in MEASURE_OF_QUESTION.values():  # each name is of a ranking, such as 1 PRO
+    if missing and run.measure in MEASURE_OF_QUESTION.values():  # each name is a ranking's, such as 1 PRO
         yield from _missing_stances(missing, {*map(topic_in, topics_of_run)})
     elif missing:
         by_touche = " and touche leaves out" if run.measure.of_script else ""
@@ -287,7 +289,7 @@ def _topics_in_one_file(run: Evaluated) -> Iterator[str]:
 
 
 def _missing_stances(missing_rankings: Sequence[str], topics_of_run: Collection[str]) -> Iterator[str]:
-    """Yields warnings on missing rankings: one for topics that the run has, one for topics that it lacks."""
+    """Yields warnings about missing rankings: one for topics in the run, one for topics that it lacks."""
     with_topic_in_run = [ranking for ranking in missing_rankings if topic_in(ranking) in topics_of_run]
     missing_topics = {*map(topic_in, missing_rankings)}.difference(topics_of_run)
     if with_topic_in_run:
@@ -300,7 +302,7 @@ def _missing_stances(missing_rankings: Sequence[str], topics_of_run: Collection[
 
 
 def _equal_ranks(run: Evaluated) -> Iterator[str]:
-    """Yields a warning on topics in which a rank occurs twice."""
+    """Yields a warning about topics in which a rank occurs twice."""
     topics = run.lines.by_topic.items()
     repeated = [topic for topic, lines in topics if len(np.unique(run.lines.ranks[lines])) < len(lines)]
     if repeated and "touche" in run.evaluations:
@@ -308,14 +310,14 @@ def _equal_ranks(run: Evaluated) -> Iterator[str]:
 
 
 def _near_ties(run: Evaluated) -> Iterator[str]:
-    """Yields a warning if scores differ by less than float32 can represent; newer trec_eval reads doubles."""
+    """Yields a warning if scores differ by less than float32 can represent. Newer trec_eval reads doubles."""
     if "trec_eval" not in run.evaluations:
         return
     measure = run.measure
     by_float = run.lines.by_score
     order = np.concatenate([*by_float.values()])
     is_tied = np.diff(run.lines.rounded[order]) == 0
-    if not np.diff(run.lines.scores[order])[is_tied].any():  # fast; lines of two topics may also be tied
+    if not np.diff(run.lines.scores[order])[is_tied].any():  # fast; lines from two topics can be tied too
         return
     by_double = run.lines.order_of(run.lines.scores)
     judged = [topic for topic in by_float if topic in run.judgments]
@@ -332,7 +334,7 @@ def _near_ties(run: Evaluated) -> Iterator[str]:
     changes = differences_of([as_double[topic] for topic in moved], [as_float[topic] for topic in moved])
     changed = [topic for topic, change in zip(moved, changes, strict=True) if change]
     if changed:
-        # The change of the mean over all judged topics, to which only the changed topics add.
+        # How the mean over all judged topics changes. Only the changed topics contribute.
         change = sum(changes) / len(run.judgments)
         yield (
             f"touche uses trec_eval {TREC_EVAL_VERSION}, which reads scores as float32; versions since "
@@ -342,7 +344,7 @@ def _near_ties(run: Evaluated) -> Iterator[str]:
 
 
 def _disagreement(run: Evaluated) -> Iterator[str]:
-    """Yields why the means of both evaluators differ, if both have a mean."""
+    """Yields why the evaluators' means differ, if both have one."""
     means = [evaluation.mean for evaluation in run.evaluations.values()]
     has_both_means = len(means) == len(EVALUATORS) and None not in means
     if not has_both_means:
@@ -358,7 +360,7 @@ def _disagreement(run: Evaluated) -> Iterator[str]:
 
 
 def _standing(run: Evaluated) -> Iterator[str]:
-    """Yields the rank of a run with each evaluator, in one sentence if both are equal, or why it has none."""
+    """Yields a run's rank with each evaluator, in one sentence if they're equal, or why it has none."""
     positions = {evaluator: _position(run, score) for evaluator, score in run.scores.items()}
     evaluators = [evaluator for evaluator, position in positions.items() if position]
     for position, names in group_by(evaluators, positions.__getitem__).items():
@@ -368,12 +370,12 @@ def _standing(run: Evaluated) -> Iterator[str]:
 
 
 def _position(run: Evaluated, score: Score) -> str:
-    """Returns a score with its position among the comparable published scores; empty if there are none."""
+    """Returns a score with its position among comparable published scores; empty if there are none."""
     rows = run.published(score.evaluator)
     if not rows or score.mean is None:
         return ""
     value = f"{score.mean:.3f}"
-    # Some tables round twice: 0.40348 becomes 0.4035, then 0.404; rounded once, it is 0.403.
+    # Some tables round twice: 0.40348 becomes 0.4035, then 0.404. Rounded once, it's 0.403.
     if f"{rounded(score.mean, run.task.decimals):.3f}" != value:
         value = f"{score.mean:.5f}, which the tables round twice,"
     warning = "" if score.comparable else "; not comparable, so it has no rank: see the warning"

@@ -1,4 +1,4 @@
-"""Compares a run with an entry of expected.toml; its scores are computed when an entry first needs them."""
+"""Compares a run with an entry in expected.toml. Scores are computed when an entry first needs them."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
@@ -46,9 +46,9 @@ def scored(run: Run, dataset_id: str) -> Scored:
 
 
 def compare(entry: Expected, run: Run, scores: Scored) -> Outcome:
-    """Compares a rerun, or the official run of an entry, with what the entry expects.
+    """Compares a rerun, or an entry's official run, with what the entry expects.
 
-    An error is an outcome, too: the entry failed.
+    An error is an outcome too: the entry failed.
     """
     try:
         return _COMPARISONS[type(entry)](entry, run, scores)
@@ -63,7 +63,7 @@ def _compared(
     remark: str = "",
     topics: Sequence[TopicValue] = (),
 ) -> Outcome:
-    """Returns the outcome of a measured value, with its verdict."""
+    """Returns a measured value's outcome, with its verdict."""
     difference = entry.difference(got)
     if entry.accepts(got):
         verdict = PASSED
@@ -102,14 +102,14 @@ def _topics(entry: ExpectedTopics, run: Run, scores: Scored) -> Outcome:
 
 
 def _evaluation(run: Evaluated, measure: str, evaluator: str) -> Evaluation:
-    """Returns the scores by a measure, which can differ from the task's."""
+    """Returns the scores for a measure, which can differ from the task's."""
     if measure == run.measure.name:
         return run.evaluations[evaluator]
     return EVALUATORS[evaluator](run.lines, run.judgments, measure_of(measure))
 
 
 def _figure(entry: ExpectedFigure, run: Run, scores: Scored) -> Outcome:
-    from touche.regression.figures import MEASURES  # here, because few entries need its 35 ms
+    from touche.regression.figures import MEASURES  # few entries need its 35 ms
 
     return _compared(entry, float(MEASURES[entry.name](run, open_dataset(entry.dataset).documents)))
 
@@ -121,9 +121,9 @@ def _ranking(entry: ExpectedRun, run: Run, scores: Scored) -> Outcome:
 def _formula(entry: ExpectedFormula, run: Run, scores: Scored) -> Outcome:
     """Measures the share of the official run's scores that the formula reproduces.
 
-    The rerun has to follow the same formula, and the median error may be at most ``median``.
+    The rerun must follow the same formula, and the median error can be at most ``median``.
     """
-    # Here, because few entries need these 106 ms.
+    # Few entries need these 106 ms.
     from touche.identification.counts import NAMED
     from touche.identification.hypotheses import Hypothesis
     from touche.identification.samples import read_scores
@@ -159,7 +159,7 @@ _COMPARISONS: Mapping[type[Expected], Callable[[Any, Run, Scored], Outcome]] = {
 
 
 def ranking_digest(run: Run) -> str:
-    """Returns the digest of a ranking, 16 hexadecimal digits: that of its lines ``topic rank document``.
+    """Returns a ranking's digest, 16 hexadecimal digits: the hash of its lines ``topic rank document``.
 
     In the shell: ``awk '{print $1, $4, $3}' run.txt | sha256sum | head -c 16``.
     """

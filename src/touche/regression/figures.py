@@ -1,4 +1,4 @@
-"""Figures of runs of pairs that need no qrels, to see that a method has not changed."""
+"""Figures for runs with pairs that need no qrels, to see that a method hasn't changed."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
@@ -11,9 +11,9 @@ from touche.pairs.pair_ranking import Pair, ScoredSentence, unscored_sentences
 from touche.pairs.sentences import arguments_in_sentences
 from touche.trec.runs import RunLine, by_topic, in_order_of_score
 
-_FIRST_PAIRS = 5  # of each topic, independent of a task's cutoff
+_FIRST_PAIRS = 5  # per topic, independent of a task's cutoff
 
-# Of a run and the documents of its dataset; only some measures read the documents.
+# Takes a run and its dataset's documents; only some measures read the documents.
 Measure = Callable[[Sequence[RunLine], Iterable[AnyDocument]], float]
 
 
@@ -23,23 +23,23 @@ def pairs_per_topic(run: Sequence[RunLine], documents: Iterable[AnyDocument]) ->
 
 
 def within_one_argument(run: Sequence[RunLine], documents: Iterable[AnyDocument]) -> float:
-    """Returns the share of pairs whose sentences are from one argument."""
+    """Returns the share of pairs whose sentences come from one argument."""
     pairs = [_sentence_ids(line) for line in run]
     return mean(_argument_id(first) == _argument_id(second) for first, second in pairs)
 
 
 def coherence(run: Sequence[RunLine], documents: Iterable[AnyDocument]) -> float:
-    """Returns the mean coherence, by embeddings, of the first five pairs of each topic.
+    """Returns the mean coherence, using embeddings, of each topic's first five pairs.
 
     Raises:
-        ToucheError: if a sentence is not in the corpus.
+        ToucheError: if a sentence isn't in the corpus.
     """
     topics = by_topic(in_order_of_score(run))
     ids_of_pairs = [_sentence_ids(line) for lines in topics.values() for line in lines[:_FIRST_PAIRS]]
     sentences = _read_sentences({*chain.from_iterable(ids_of_pairs)}, documents)
-    # The score of a pair has no effect on its coherence.
+    # A pair's score doesn't affect its coherence.
     pairs = [Pair(sentences[first], sentences[second], score=0.0) for first, second in ids_of_pairs]
-    (coherences,) = embedding_cosines([pairs])  # takes several lists of pairs; here one list has all
+    (coherences,) = embedding_cosines([pairs])  # takes several lists of pairs; here, one list contains all
     return mean(coherences)
 
 
@@ -51,7 +51,7 @@ MEASURES: Mapping[str, Measure] = {
 
 
 def _sentence_ids(line: RunLine) -> tuple[str, str]:
-    """Returns the two ids of sentences in the id of a pair, such as ``a__PREMISE__1,a__CONC__1``."""
+    """Returns the two sentence ids in a pair's id, such as ``a__PREMISE__1,a__CONC__1``."""
     first, _, second = line.document.partition(",")
     if "__" not in first or "__" not in second:
         raise ToucheError(f"{line.document} is not a pair of sentences")
@@ -59,12 +59,12 @@ def _sentence_ids(line: RunLine) -> tuple[str, str]:
 
 
 def _argument_id(sentence_id: str) -> str:
-    """Returns the id of a sentence's argument; sentence ids are such as ``argument__PREMISE__1``."""
+    """Returns the id of a sentence's argument; sentence ids look like ``argument__PREMISE__1``."""
     return sentence_id.rpartition("__")[0].rpartition("__")[0]
 
 
 def _read_sentences(ids: set[str], documents: Iterable[AnyDocument]) -> dict[str, ScoredSentence]:
-    """Returns sentences of arguments by the sentences' ids; a missing sentence is an error."""
+    """Returns arguments' sentences by sentence id. A missing sentence is an error."""
     argument_ids = {_argument_id(id) for id in ids}
     arguments = arguments_in_sentences(document for document in documents if document.id in argument_ids)
     sentences = {sentence.id: sentence for argument in arguments for sentence in unscored_sentences(argument)}

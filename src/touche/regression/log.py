@@ -1,4 +1,4 @@
-"""The log of reruns: a CSV file with a row for each measured score."""
+"""The log of reruns: a CSV file with a row per measured score."""
 
 import csv
 from collections.abc import Iterable, Sequence
@@ -23,7 +23,7 @@ from touche.regression.outcomes import Outcome
 from touche.tasks import STANCE
 from touche.tira.provenance import PROJECT
 
-LOG_FILE = "reproductions.csv"  # in the folder of all baselines
+LOG_FILE = "reproductions.csv"  # in the folder with all baselines
 
 _DIGITS = 5  # decimals
 _Count = Annotated[int, Meta(ge=0)]
@@ -33,22 +33,23 @@ _Difference = Annotated[float, Meta(ge=-1, le=1)]
 
 @dataclass(frozen=True, kw_only=True)
 class LoggedScore:
-    """A score of a rerun, as a row of the log.
+    """A rerun's score, as a row in the log.
 
     Attributes:
         baseline: the baseline with its options.
-        dataset: the id of the dataset.
-        dimension: the judged dimension, with the measure if it is not the task's.
+        dataset: the dataset's id.
+        dimension: the judged dimension, with the measure if it isn't the task's.
         evaluator: the evaluator.
-        kind: the kind of the expected value: ``published``, ``reported`` or ``pinned``.
-        expected, got, difference: the expected value, that of the rerun, and ``got`` minus ``expected``. For
-            published values of topics, they are means over these topics.
+        kind: the expected value's kind: ``published``, ``reported`` or ``pinned``.
+        expected, got, difference: the expected value, the rerun's, and ``got`` minus ``expected``. For
+            published
+            topic values, they are means over these topics.
         verdict: as in ``touche.regression.outcomes.Outcome``.
-        judged: Judged@k of the rerun; None for stances, and for values of topics.
-        topics: the number of published topic values that were compared; None for one mean.
-        reproduced: how many of these values the rerun has.
+        judged: the rerun's Judged@k; None for stances and topic values.
+        topics: how many published topic values were compared; None for one mean.
+        reproduced: how many of them the rerun reproduces.
         image: the digest of the image's content; empty without an image.
-        version: the version of touche.
+        version: touche's version.
         date: the day of the rerun in UTC, such as ``2026-11-25``.
         by: who reran the baseline; empty if unknown.
     """
@@ -75,10 +76,10 @@ _COLUMNS = [column.name for column in fields(LoggedScore)]
 
 
 def logged_scores(outcomes: Iterable[Outcome], by: str) -> list[LoggedScore]:
-    """Returns a row for each score of a rerun; values of topics have a row with means for each dimension.
+    """Returns a row per score in reruns. Topic values have a row with means per dimension.
 
     Args:
-        outcomes: the outcomes of a regression; official runs, figures and rankings are no scores of reruns.
+        outcomes: a regression's outcomes; official runs, figures and rankings aren't scores of reruns.
         by: who reran the baselines.
     """
     rows = list[LoggedScore]()
@@ -97,13 +98,13 @@ def logged_scores(outcomes: Iterable[Outcome], by: str) -> list[LoggedScore]:
 
 
 def _logged(outcome: Outcome, by: str, dimension: str, expected: Any, got: Any) -> LoggedScore:
-    """Returns a row of an outcome.
+    """Returns an outcome's row.
 
     Args:
-        outcome: the outcome of a score, or of values of topics.
+        outcome: the outcome for a score or topic values.
         by: who reran the baseline.
-        dimension: the dimension, perhaps with a measure.
-        expected, got: the expected number, and that of the rerun.
+        dimension: the dimension, possibly with a measure.
+        expected, got: the expected number, and the rerun's.
     """
     entry = outcome.expected
     _, evaluator = entry.value_name_and_evaluator
@@ -128,7 +129,7 @@ def _logged(outcome: Outcome, by: str, dimension: str, expected: Any, got: Any) 
 
 
 def check_log(log: Path | None, by: str) -> None:
-    """Checks that a log of reruns can be read, and the name of who reran the baselines."""
+    """Checks that a log can be read, and the name of who reran the baselines."""
     if by and not log:
         raise ToucheError(f"by = {quoted(by)} has no effect without record; pass a log of reruns, or omit by")
     if log and not by:
@@ -140,21 +141,22 @@ def check_log(log: Path | None, by: str) -> None:
 
 
 def read_log(path: Path) -> list[LoggedScore]:
-    """Returns the rows of a log in their order; none if there is no such file.
+    """Returns a log's rows in order; none if there is no such file.
 
     Raises:
-        InputError: if it cannot be read, or a row is damaged.
+        InputError: if it can't be read, or a row is damaged.
     """
     return _parsed(_content(path), path)
 
 
 def append_to_log(path: Path, scores: Sequence[LoggedScore]) -> None:
-    """Appends all rows to a log, or none after an error. Rows of processes that append at once can be lost.
+    """Appends all rows to a log, or none after an error. Rows can get lost when processes append at the same
+    time.
 
     Without rows, no log is created.
 
     Raises:
-        InputError: if the log is damaged, or cannot be written.
+        InputError: if the log is damaged, or can't be written.
     """
     if not scores:
         return
@@ -165,31 +167,32 @@ def append_to_log(path: Path, scores: Sequence[LoggedScore]) -> None:
     if not text:
         writer.writeheader()
     writer.writerows(map(asdict, scores))
-    lacks_line_break = text and not text.endswith("\n")  # at its end, after an edit by hand
+    lacks_line_break = text and not text.endswith("\n")  # at its end, after someone edited it
     separator = "\n" if lacks_line_break else ""
     write_whole(path, f"{text}{separator}{new_rows.getvalue()}")
 
 
 def _content(path: Path) -> str:
-    """Returns the text of a log; empty if there is no such file."""
+    """Returns a log's text; empty if there is no such file."""
     return "".join(decoded_lines(path)) if path.exists() else ""
 
 
 def _parsed(text: str, path: Path) -> list[LoggedScore]:
-    """Returns the rows in the text of a log; errors name the path and the line."""
+    """Returns the rows in a log's text. Errors name the path and the line."""
     rows = csv.DictReader(StringIO(text, newline=""), strict=True)
     scores = []
     try:
         if text and rows.fieldnames != _COLUMNS:
             raise ValueError(f"the columns are not {', '.join(_COLUMNS)}")
         for row in rows:
-            # DictReader puts superfluous fields under the name None, and gives missing fields the value None.
+            # DictReader puts superfluous fields under the name None, and gives missing fields the
+            # value None.
             if None in row or None in row.values():
                 raise ValueError(f"not {len(_COLUMNS)} fields")
             present = {name: value for name, value in row.items() if value}  # the others keep their defaults
-            scores.append(convert(present, LoggedScore, strict=False))  # not strict: numbers are texts
+            scores.append(convert(present, LoggedScore, strict=False))  # not strict: numbers are strings
     except (csv.Error, ValueError) as error:
-        problem = str(error).replace(" - at `$.", " in `")  # how msgspec writes the name of a field
+        problem = str(error).replace(" - at `$.", " in `")  # how msgspec writes a field's name
         remedy = "restore this line from an earlier log"
         raise InputError(path, problem, remedy, line=rows.reader.line_num) from error
     return scores

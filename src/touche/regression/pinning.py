@@ -1,4 +1,4 @@
-"""Writes measured values to expected.toml in place of pinned ones."""
+"""Writes measured values over pinned ones in expected.toml."""
 
 import json
 import re
@@ -23,15 +23,16 @@ _DIGITS = 5  # decimals of pinned numbers
 
 
 def update(outcomes: Iterable[Outcome], log: Log) -> list[Outcome]:
-    """Writes measured values to expected.toml in place of pinned ones; published values stay unchanged.
+    """Writes measured values over pinned ones in expected.toml. Published values stay.
 
     Args:
         outcomes: the outcomes.
-        log: receives a line for each value that moved.
+        log: called with a line for each value that moved.
 
     Returns:
-        All outcomes; replaced ones have passed, or failed if the file cannot be written. A score of a run
-        without judged results is not written, and its remark says so.
+        All outcomes; replaced ones have passed, or failed if the file can't be written. A score without
+        judged
+        results isn't written, and its remark says so.
     """
     updated = []
     for before in outcomes:
@@ -42,23 +43,23 @@ def update(outcomes: Iterable[Outcome], log: Log) -> list[Outcome]:
             parts = (f"{entry.command} on {entry.dataset}", *entry.value_name_and_evaluator)
             subject = ", ".join(part for part in parts if part)  # a ranking has no evaluator
             difference = "" if before.difference is None else f" ({before.difference:+.5f})"
-            old_text = "–" if old_value == "" else old_value  # the digest of a new entry is empty
+            old_text = "–" if old_value == "" else old_value  # a new entry's digest is empty
             log(f"moved: {subject}: {old_text} -> {entry.value}{difference}")
         updated.append(after)
     return updated
 
 
 def _updated(outcome: Outcome) -> Outcome:
-    """Rewrites the pinned value of an outcome if it differs; returns the outcome with the new value."""
+    """Rewrites an outcome's pinned value if it differs; returns the outcome with the new value."""
     expected = outcome.expected
     got = outcome.got
-    # Nothing is rewritten if nothing was measured, or two runs of the baseline differ.
+    # Rewrite nothing if nothing was measured, or the baseline's two runs differ.
     if expected.kind != PINNED or got is None or outcome.verdict == NOT_THE_SAME:
         return outcome
     pinned = structs.replace(expected, pinned=got if isinstance(got, str) else round(got, _DIGITS))
     if pinned == expected:
         return outcome
-    if outcome.judged == 0:  # a score of documents that nobody judged says nothing of the baseline
+    if outcome.judged == 0:  # a score over documents that nobody judged says nothing about the baseline
         remark = "none of the results is judged, so the score is not pinned; check the ids of its documents"
         return replace(outcome, remark=remark)
     try:
@@ -70,14 +71,14 @@ def _updated(outcome: Outcome) -> Outcome:
 
 
 def _rewrite(expected: Expected, pinned: Expected) -> None:
-    """Writes the value of a pinned entry to expected.toml; every other byte of the file stays the same.
+    """Writes a pinned entry's value to expected.toml; every other byte stays the same.
 
     Args:
-        expected: the entry as it was read. The file may have other entries by now.
+        expected: the entry as it was read. The file can contain other entries by now.
         pinned: the entry with its new value.
 
     Raises:
-        InputError: if the file belongs to the installed package, no longer has the entry, or is broken.
+        InputError: if the file belongs to the installed package, no longer contains the entry, or is broken.
     """
     path = baseline_folder(pinned.baseline) / EXPECTED_FILE
     if is_shipped(path.parent) and clone() is None:
@@ -91,10 +92,10 @@ def _rewrite(expected: Expected, pinned: Expected) -> None:
         raise InputError(path, problem, "repeat the command")
     same[0][pinned.PINNED_KEY] = pinned.value
     text = path.read_bytes().decode()
-    value = json.dumps(pinned.value)  # also TOML: a number, or hexadecimal digits in quotes
+    value = json.dumps(pinned.value)  # valid TOML too: a number, or hexadecimal digits in quotes
     for old in re.finditer(rf"(?<={pinned.PINNED_KEY})[\"']?\s*=\s*([^\s,#}}]+)", text):
         changed = text[: old.start(1)] + value + text[old.end(1) :]
-        # Comments and other entries have such a value, too. Only one change has the right effect.
+        # Comments and other entries can contain the same value. Only one change has the right effect.
         with suppress(tomllib.TOMLDecodeError):
             if tomllib.loads(changed.removeprefix("\ufeff")) == tables:
                 write_whole(path, changed)
@@ -103,7 +104,7 @@ def _rewrite(expected: Expected, pinned: Expected) -> None:
 
 
 def _is_entry(table: Any, expected: Expected) -> bool:
-    """Returns whether a table of expected.toml is an entry; other tables may be broken by now."""
+    """Returns whether a table in expected.toml is an entry. Other tables can be broken by now."""
     try:
         entry = convert(table, type(expected)).checked()
     except ValueError:

@@ -103,26 +103,26 @@ def regress(
     folder = optional_path("report", report)
     markdown_file = optional_path("summary", summary)
     log_of_reruns = optional_path("record", record)
-    # Not the summary, because it may be a device, such as /dev/stdout.
+    # The summary can be a device, such as /dev/stdout.
     files = [file for file in (json_file, junit_file, log_of_reruns) if file]
     for file in files:
         if not file.parent.is_dir():
             raise ToucheError(f"{file.parent} is not a directory; create it, or choose another place")
     check_log(log_of_reruns, by)
     if folder:
-        # A missing package is an error before the runs, instead of after them.
+        # Report a missing package before the runs instead of after them.
         imported("jinja2", "analysis")
         imported("matplotlib", "analysis")
-    # The first outcomes are of baselines whose expected.toml has no entries, or cannot be read.
+    # The first outcomes are for baselines whose expected.toml has no entries or can't be read.
     expected, outcomes = read_expectations(baseline_names(baselines), ids)
     check_outputs(files, [baseline_folder(entry.baseline) / EXPECTED_FILE for entry in expected])
     if folder:
         make_folder(folder)
-    appended = 0  # rows of the log
+    appended = 0  # rows in the log
     keep = folder / "runs" if folder else None
     for outcome in rerun(expected, RUNNERS[runner], limits, log, twice=twice, keep=keep):
         outcomes.append(outcome)
-        _write_files(outcomes, json_file)  # so that an interrupted job leaves its results
+        _write_files(outcomes, json_file)  # an interrupted job then leaves its results
         if log_of_reruns:
             rows = logged_scores([outcome], by)
             append_to_log(log_of_reruns, rows)
@@ -143,7 +143,7 @@ def _write_files(
     junit_file: Path | None = None,
     markdown_file: Path | None = None,
 ) -> None:
-    """Writes all outcomes as JSON and as JUnit XML, and appends them as Markdown."""
+    """Writes all outcomes as JSON and JUnit XML, and appends them as Markdown."""
     if json_file:
         write_whole(json_file, formatted(Table(Outcome, tuple(outcomes)), "json"))
     if junit_file:
@@ -154,13 +154,13 @@ def _write_files(
 
 
 def _write_page(outcomes: Sequence[Outcome], folder: Path, runner: str, command: str) -> Path:
-    """Writes a page with the outcomes and a report on the runs of each dataset; returns its path."""
-    from touche.reports import Report, task_report, write  # here, because it takes 95 ms
+    """Writes a page with the outcomes and a report on each dataset's runs; returns its path."""
+    from touche.reports import Report, task_report, write  # takes 95 ms
 
     parts = []
     remarks = [f"The runner is {runner}, on {processors()} processors ({machine()})."]
     for dataset, group in group_by(outcomes, lambda outcome: outcome.expected.dataset).items():
-        # Each once, because several outcomes can have the same run.
+        # Each once, because several outcomes can share a run.
         runs = {(run.path, run.dimension): run for outcome in group for run in outcome.evaluated}
         if not runs:
             continue
@@ -179,15 +179,16 @@ def _write_page(outcomes: Sequence[Outcome], folder: Path, runner: str, command:
 
 
 def read_expectations(names: Sequence[str], datasets: Sequence[str]) -> tuple[list[Expected], list[Outcome]]:
-    """Reads the expectations for baselines on datasets.
+    """Reads what to expect from baselines on datasets.
 
     Args:
-        names: names or paths of baselines; if empty, all shipped ones.
-        datasets: ids of datasets; if empty, all.
+        names: baselines' names or paths; if empty, all shipped ones.
+        datasets: dataset ids; if empty, all.
 
     Returns:
         The expectations, and an outcome for each baseline without any: its file is unreadable, or has no
-        entry for the datasets.
+            entry
+        for the datasets.
 
     Raises:
         ToucheError: if a baseline or dataset is unknown, or there is no expectation.
@@ -205,7 +206,7 @@ def read_expectations(names: Sequence[str], datasets: Sequence[str]) -> tuple[li
             outcomes.append(failed(without_entry, error))
             continue
         expected += entries
-        if names and not entries:  # of all baselines, most have no entry for a dataset
+        if names and not entries:  # most baselines have no entry for a given dataset
             remark = f"no entry in {EXPECTED_FILE} for {', '.join(datasets)}"
             outcomes.append(Outcome(without_entry, NOTHING_EXPECTED, remark=remark))
     some_unreadable = any(outcome.verdict != NOTHING_EXPECTED for outcome in outcomes)
@@ -225,15 +226,17 @@ def rerun(
 ) -> Iterator[Outcome]:
     """Runs each baseline on each available dataset, and checks its values in both directions.
 
-    A score that is higher than expected also fails, because the baseline has changed. Values that are
-    reported for another implementation are compared, but cannot fail. An error of one baseline on one dataset
-    is an outcome, and the regression continues.
+    A score that is higher than expected fails too, because the baseline has changed. Values reported for
+    another
+    implementation are compared, but can't fail. If one baseline fails on one dataset, that's an outcome, and
+    the
+    regression continues.
 
     Args:
         expected: the expectations.
         runner: runs a baseline.
-        limits: the limits of a run.
-        say: receives the name and the log of each run.
+        limits: a run's limits.
+        say: called with each run's name and log.
         twice: run each baseline twice, and compare the bytes of run.txt.
         keep: a folder for the runs, or None.
     """
@@ -241,7 +244,7 @@ def rerun(
     def run(job: Job) -> Usage:
         return runner(job, limits, lambda line: say(f"  {line}"))
 
-    # The entries of a group share one run.
+    # A group's entries share one run.
     groups = group_by(expected, lambda entry: (entry.command, entry.dataset))
     for group in bar("running", "runs", len(groups), over=groups.values()):
         outcomes = list[Outcome]()
@@ -258,7 +261,7 @@ def rerun(
             except Exception as error:
                 outcomes.append(failed(entry, error))
         if to_rerun:
-            # The rerun is compared with the official runs that were measured above.
+            # The rerun is compared with the official runs measured above.
             official_names = [outcome.expected.run for outcome in outcomes if outcome.got is not None]
             try:
                 say(f"{to_rerun[0].command} on {to_rerun[0].dataset}")
@@ -269,7 +272,7 @@ def rerun(
 
 
 def _is_available(entry: Expected) -> bool:
-    """Returns whether the necessary files are available: qrels, an official run, and topics and corpus."""
+    """Returns whether the files we need are here: qrels, an official run, or topics and corpus."""
     has_qrels = all(is_available("qrels", file) for file in entry.judgments)
     has_run = not entry.run or is_available("runs", entry.run)
     return has_qrels and has_run and (not entry.needs_rerun or has_dataset(entry.dataset))
@@ -282,14 +285,13 @@ def _rerun_outcomes(
     twice: bool,
     keep: Path | None,
 ) -> list[Outcome]:
-    """Reruns a baseline with its options on a dataset, and returns the outcomes of a group of entries.
+    """Reruns a baseline with its options on a dataset, and returns the outcomes for a group of entries.
 
-    The first outcome has the agreement with official runs.
+    The first outcome includes the agreement with official runs.
 
     Args:
-        group: at least one entry of this baseline, its options and the dataset.
-        official_names: names of official runs in runs/. The rerun is compared with these, and with those in
-            the group's entries.
+        group: at least one entry for this baseline, its options and the dataset.
+        official_names: names of official runs in runs/ to compare with, besides those in the group's entries.
         run: runs a job.
         twice, keep: as for ``rerun``.
     """
@@ -309,21 +311,21 @@ def _rerun_outcomes(
         lines = read_run(_copy_run(jobs[0], keep) if keep else jobs[0].output / RUN_FILE)
     scores = scored(lines, shared.dataset)
     outcomes = [replace(compare(entry, lines, scores), usage=usages[0]) for entry in group]
-    # The official run of a failed entry may be unreadable.
+    # A failed entry's official run can be unreadable.
     names_in_entries = [outcome.expected.run for outcome in outcomes if outcome.verdict != FAILED]
     if len(contents) > 1:
         outcomes = [replace(outcome, verdict=NOT_THE_SAME) for outcome in outcomes]
-    if keep:  # a report shows the scores in all dimensions
+    if keep:  # a report shows scores in all dimensions
         evaluated = [*_in_all_dimensions(shared.dataset, scores)]
         outcomes = [replace(outcome, evaluated=evaluated) for outcome in outcomes]
-    # Each once; an entry without an official run has an empty name.
+    # Each once; entries without an official run have an empty name.
     names = dict.fromkeys(filter(None, [*official_names, *names_in_entries]))
     agreements = _agreements(names, shared, lines)
     return [replace(outcomes[0], agreements=agreements), *outcomes[1:]]
 
 
 def _in_all_dimensions(dataset_id: str, scores: Callable[[str], Evaluated]) -> Iterator[Evaluated]:
-    """Yields the scores in each dimension with available qrels, except those that cannot be computed."""
+    """Yields the scores in each dimension with available qrels, unless they can't be computed."""
     task, _ = tasks.dataset(dataset_id)
     for dimension, judgments in task.qrels.items():
         with suppress(ToucheError):
@@ -332,16 +334,16 @@ def _in_all_dimensions(dataset_id: str, scores: Callable[[str], Evaluated]) -> I
 
 
 def _agreements(official_names: Iterable[str], shared: Expected, run: Run) -> list[Overlap]:
-    """Returns the agreement of a rerun with official runs; warns if one cannot be compared.
+    """Returns how a rerun agrees with official runs. Warns about runs that can't be compared.
 
     Args:
-        official_names: the names of the official runs, in runs/.
+        official_names: the official runs' names in runs/.
         shared: an entry with the baseline, its options and the dataset.
         run: the rerun.
     """
     agreements = list[Overlap]()
     for name in official_names:
-        # This import is in the loop, because it takes 63 ms, and most baselines have no official run.
+        # Imported in the loop, because it takes 63 ms and most baselines have no official run.
         from touche.regression import official_runs
 
         names = (f"runs/{name}", f"{shared.command} on {shared.dataset}")
@@ -353,7 +355,7 @@ def _agreements(official_names: Iterable[str], shared: Expected, run: Run) -> li
 
 
 def _copy_run(job: Job, folder: Path) -> Path:
-    """Copies the run of a job; the new name consists of dataset, baseline and options."""
+    """Copies a job's run; its new name consists of dataset, baseline and options."""
     options = [word.lstrip("-").replace("/", "-") for word in job.arguments]
     copy = folder / job.input.replace("/", "-") / f"{'-'.join([job.name, *options])}.txt"
     make_folder(copy.parent)
