@@ -1,4 +1,4 @@
-"""Coherence of two sentences."""
+"""How coherent two sentences are."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,12 +15,12 @@ from touche.pairs.embeddings import embed
 from touche.pairs.pair_ranking import Pair
 from touche.scan.tokens import analysis_named
 
-PairsOfTopics = Sequence[Sequence[Pair]]  # the pairs of each topic
+PairsOfTopics = Sequence[Sequence[Pair]]  # each topic's pairs
 Measure = Callable[[PairsOfTopics], list[list[float]]]
 """Returns the coherence of each pair of each topic."""
 
-REPETITION = 0.9  # a cosine from which one sentence only repeats the other
-_MAX_PAIR_TOKENS = 256  # of both sentences together
+REPETITION = 0.9  # from this cosine on, one sentence only repeats the other
+_MAX_PAIR_TOKENS = 256  # for both sentences together
 _COHERENCE_DECIMALS = 4  # further digits depend on the processor's floating point
 
 
@@ -29,10 +29,10 @@ def measure_named(name: str, model: str) -> Measure:
 
     Args:
         name: ``lexical``, ``embedding`` or ``nsp``.
-        model: the folder of the model, for nsp only.
+        model: the model's folder, for nsp only.
 
     Returns:
-        A function from the pairs of each topic to their coherences.
+        A function from each topic's pairs to their coherences.
 
     Raises:
         ParameterError: if a model is missing, or passed but not needed.
@@ -49,7 +49,7 @@ def measure_named(name: str, model: str) -> Measure:
 
 
 def stem_cosines(topics: PairsOfTopics) -> list[list[float]]:
-    """Returns for each pair the cosine of its sentences' stems, weighted by tf-idf: at least 0, below 0.9.
+    """Returns each pair's cosine between its sentences' stems, weighted by tf-idf: at least 0, below 0.9.
 
     A cosine of 0.9 or more becomes 0, because one sentence only repeats the other.
     """
@@ -57,11 +57,11 @@ def stem_cosines(topics: PairsOfTopics) -> list[list[float]]:
 
 
 def embedding_cosines(topics: PairsOfTopics) -> list[list[float]]:
-    """Returns for each pair the cosine of its sentences' embeddings: at least -1, below 0.9.
+    """Returns each pair's cosine between its sentences' embeddings: at least -1, below 0.9.
 
     A cosine of 0.9 or more becomes 0, because one sentence only repeats the other.
     """
-    texts = _distinct_texts(pair for pairs in topics for pair in pairs)  # each is embedded once
+    texts = _distinct_texts(pair for pairs in topics for pair in pairs)  # embed each once
     vectors = dict(zip(texts, embed(texts), strict=True))
     coherences = []
     for pairs in topics:
@@ -78,13 +78,13 @@ def next_sentence_probabilities(topics: PairsOfTopics, folder: Path) -> list[lis
     """
     bert = Bert(folder, _MAX_PAIR_TOKENS)
     head, head_bias, pooler, pooler_bias = _next_sentence_weights(bert, folder)
-    # Each pair of texts once, because the network is slow and several topics may share a pair.
+    # Each pair of texts once, because the network is slow and topics can share pairs.
     text_pairs = list(dict.fromkeys(_texts_of_pair(pair) for pairs in topics for pair in pairs))
     probabilities = {}
     for index, states in watched(bert.states(text_pairs), "next sentences", "texts", len(text_pairs)):
-        pooled = np.tanh(pooler @ states[0] + pooler_bias)  # of the first token, [CLS]
+        pooled = np.tanh(pooler @ states[0] + pooler_bias)  # the first token, [CLS]
         logit_next, logit_other = (head @ pooled + head_bias).tolist()
-        probability = 1 / (1 + np.exp(logit_other - logit_next))  # the softmax of two logits
+        probability = 1 / (1 + np.exp(logit_other - logit_next))  # two logits' softmax
         probabilities[text_pairs[index]] = round(probability, _COHERENCE_DECIMALS)
     return [[probabilities[_texts_of_pair(pair)] for pair in pairs] for pairs in topics]
 
@@ -106,9 +106,9 @@ def _next_sentence_weights(bert: Bert, folder: Path) -> list[Array]:
 
 
 def _stem_cosines_of_topic(pairs: Sequence[Pair]) -> list[float]:
-    """Returns the coherence of each pair of a topic.
+    """Returns the coherence of a topic's pairs.
 
-    The df of a stem is the number of the topic's distinct sentences that contain it.
+    A stem's df is the number of the topic's distinct sentences that contain it.
     """
     analysis = analysis_named("english")
     tf_by_text = {text: Counter(analysis.terms(text)) for text in _distinct_texts(pairs)}
@@ -121,12 +121,12 @@ def _stem_cosines_of_topic(pairs: Sequence[Pair]) -> list[float]:
 
 
 def _coherence(cosine: float) -> float:
-    """Returns the coherence of a cosine: 0 for nearly equal sentences, because one only repeats the other."""
+    """Returns a cosine's coherence: 0 for nearly equal sentences, because one only repeats the other."""
     return 0.0 if cosine >= REPETITION else round(cosine, _COHERENCE_DECIMALS)
 
 
 def _distinct_texts(pairs: Iterable[Pair]) -> list[str]:
-    """Returns the texts of all sentences, each once, in the order of the pairs."""
+    """Returns all sentences' texts, each once, in pair order."""
     return list(dict.fromkeys(text for pair in pairs for text in _texts_of_pair(pair)))
 
 
@@ -135,7 +135,7 @@ def _texts_of_pair(pair: Pair) -> tuple[str, str]:
 
 
 def _cosine(one: Mapping[str, float], other: Mapping[str, float]) -> float:
-    """Returns the cosine of two texts, each with the weights of its stems; 0 if a text has no stem."""
+    """Returns the cosine of two texts, each given as its stems' weights; 0 if a text has no stem."""
     product = sum(weight * other.get(stem, 0.0) for stem, weight in one.items())
     norms = sqrt(sum(weight**2 for weight in one.values()) * sum(weight**2 for weight in other.values()))
     return product / norms if norms else 0.0

@@ -1,4 +1,4 @@
-"""Pairs of sentences for Touché 2022 task 1: candidates, their ids, order and stance."""
+"""Sentence pairs for Touché 2022 task 1: candidates, their ids, order and stance."""
 
 import logging
 from collections import Counter
@@ -15,8 +15,8 @@ from touche.errors import check_range
 from touche.pairs.sentences import arguments_in_sentences, distinct_sentences, normalised
 from touche.trec.topics import Topic
 
-MIN_PAIRS = 100  # per topic, by the rules of the task
-MAX_ARGUMENTS = 100  # per topic, whose sentences are candidates
+MIN_PAIRS = 100  # per topic, by the task's rules
+MAX_ARGUMENTS = 100  # per topic; their sentences are candidates
 _PRO_AND_CON = {"PRO", "CON"}
 _FIELDS = {"premises": premises_of, "conclusion": conclusion_of}
 
@@ -25,15 +25,15 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ScoredSentence:
-    """A sentence of an argument, scored for a topic.
+    """An argument's sentence, scored for a topic.
 
     Attributes:
-        id: id of the sentence, such as ``S1-A1__PREMISE__2``.
-        text: text of the sentence.
-        argument: id of the argument.
-        stance: stance of the argument: ``PRO`` or ``CON``; empty if unknown.
-        index: index of the sentence in the argument, from 0.
-        score: relevance to the topic.
+        id: the sentence's id, such as ``S1-A1__PREMISE__2``.
+        text: its text.
+        argument: the argument's id.
+        stance: the argument's stance, ``PRO`` or ``CON``; empty if unknown.
+        index: the sentence's index in the argument, from 0.
+        score: its relevance to the topic.
     """
 
     id: str
@@ -45,12 +45,12 @@ class ScoredSentence:
 
     @property
     def is_conclusion(self) -> bool:
-        """Whether it is the conclusion of its argument, not part of a premise."""
+        """Whether it's its argument's conclusion, not part of a premise."""
         return "__CONC__" in self.id
 
     @property
     def side(self) -> str:
-        """``PRO`` for a conclusion, because it supports itself; for a premise the stance of the argument."""
+        """``PRO`` for a conclusion, because it supports itself; for a premise the argument's stance."""
         return "PRO" if self.is_conclusion else self.stance
 
 
@@ -61,7 +61,7 @@ class Pair:
     Attributes:
         first: the sentence whose id comes first in the pair's id.
         second: the other sentence.
-        score: relevance to the topic.
+        score: the relevance to the topic.
     """
 
     first: ScoredSentence
@@ -70,18 +70,20 @@ class Pair:
 
     @property
     def id(self) -> str:
-        """Id as in the judgments, where the order counts."""
+        """The id as in the judgments, where the order counts."""
         return f"{self.first.id},{self.second.id}"
 
     @property
     def stance(self) -> str:
-        """``PRO`` or ``CON`` if both arguments have this stance; else ``Q0``, as in runs without stances."""
+        """``PRO`` or ``CON`` if both arguments have this stance; otherwise ``Q0``, as in runs without
+        stances.
+        """
         has_one_stance = self.first.stance == self.second.stance and self.first.stance in _PRO_AND_CON
         return self.first.stance if has_one_stance else "Q0"
 
     @property
     def contradicts_itself(self) -> bool:
-        """Whether the stances are opposite: of the two arguments, or of a conclusion and a premise."""
+        """Whether the stances are opposite: the arguments', or a conclusion's and a premise's."""
         stances = {self.first.stance, self.second.stance}
         sides = {self.first.side, self.second.side}
         return stances == _PRO_AND_CON or sides == _PRO_AND_CON
@@ -107,16 +109,16 @@ _ScoredArguments = list[tuple[Argument, float]]
 
 
 def hits(ranked: Ranked, depth: int) -> Iterator[tuple[Topic, list[tuple[str, float, str]]]]:
-    """Yields pairs as baselines do; warns about topics with fewer pairs than the task requires.
+    """Yields pairs like baselines do. Warns about topics with fewer pairs than the task requires.
 
     Args:
         ranked: each topic with its pairs; all are yielded.
-        depth: requested number of pairs per topic.
+        depth: the requested number of pairs per topic.
     """
     required = min(MIN_PAIRS, depth)
     short_topics = []
     for topic, pairs in ranked:
-        if 0 < len(pairs) < required:  # a topic without any pairs causes a warning of its own, as in all runs
+        if 0 < len(pairs) < required:  # a topic without any pairs causes its own warning, as in all runs
             short_topics.append(f"{topic.number} ({len(pairs)})")
         yield topic, [pair.hit for pair in pairs]
     if short_topics:
@@ -131,8 +133,8 @@ def by_dirichletlm(
     Args:
         topics: all topics.
         documents: the arguments, which are read at least twice.
-        mu: weight of the collection's language model, in tokens, for arguments and for sentences.
-        depth: maximum number of pairs per topic.
+        mu: the weight of the collection's language model, in tokens, for arguments and sentences.
+        depth: the maximum number of pairs per topic.
 
     Yields:
         Each topic with its best pairs, best first.
@@ -144,13 +146,13 @@ def by_dirichletlm(
 
 @dataclass(frozen=True)
 class Arguments:
-    """Arguments of a collection, with the counts that DirichletLM needs.
+    """A collection's arguments, with the counts that DirichletLM needs.
 
     Attributes:
         topics: all topics.
         documents: the arguments.
-        mu: weight of the collection's language model, in tokens.
-        collection: counts in premises and in conclusions.
+        mu: the weight of the collection's language model, in tokens.
+        collection: counts in premises and conclusions.
     """
 
     topics: Sequence[Topic]
@@ -165,7 +167,7 @@ class Arguments:
         Args:
             topics: all topics.
             documents: the arguments.
-            mu: weight of the collection's language model, in tokens.
+            mu: the weight of the collection's language model, in tokens.
 
         Raises:
             ParameterError: if mu is below 1e-9 or above 1e9.
@@ -176,20 +178,21 @@ class Arguments:
         return cls(topics=topics, documents=documents, mu=mu, collection=collection)
 
     def best(self, depth: int, min_sentences: int) -> list[tuple[Topic, list[tuple[Argument, float]]]]:
-        """Returns the best arguments of each topic, split into sentences, with their scores, best first.
+        """Returns each topic's best arguments, split into sentences, with their scores, best first.
 
-        The score is the higher one of premises and conclusion. Arguments that repeat the sentences of a
-        better one are omitted. Documents are read once more, or several times if many are omitted.
+        The higher score counts, premises' or conclusion's. Arguments that repeat a better one's sentences are
+        left
+        out. Documents are read once more, or several times if many are left out.
 
         Args:
-            depth: maximum number of arguments per topic.
-            min_sentences: minimum number of distinct sentences of an argument.
+            depth: the maximum number of arguments per topic.
+            min_sentences: the minimum number of an argument's distinct sentences.
         """
         arguments: dict[str, Argument] = {}  # by id
         scoring = scan.Scoring(scan.dirichletlm(self.mu), boosts=[1.0] * len(_FIELDS), best_field=True)
         search_depth = depth
         while True:
-            search_depth *= 2  # more than the depth, because some of the found arguments are omitted
+            search_depth *= 2  # search deeper, because some arguments are left out
             rankings = [ranking for _, ranking in self.collection.rank(self.topics, scoring, search_depth)]
             missing = {id for ranking in rankings for id, _ in ranking} - arguments.keys()
             documents = scan.picked(self.documents, missing) if missing else []
@@ -209,16 +212,16 @@ class Arguments:
     def scored_sentences(
         self, topic: Topic, arguments: Iterable[tuple[Argument, float]]
     ) -> Iterator[ScoredSentence]:
-        """Yields the sentences of a topic's arguments, each with its DirichletLM score plus its argument's.
+        """Yields the sentences in a topic's arguments, each with its DirichletLM score plus its argument's.
 
-        Both scores are logarithms of likelihoods, smoothed by the collection's language model.
+        Both scores are log-likelihoods, smoothed with the collection's language model.
 
         Args:
             topic: the topic.
-            arguments: arguments of the topic with their scores, from ``best``.
+            arguments: the topic's arguments with their scores, from ``best``.
         """
         query = Counter(self.collection.terms(topic.title))
-        # As if premises and conclusions were one field, because a sentence can be from either.
+        # As if premises and conclusions were one field, because a sentence can come from either.
         statistics = reduce(scan.Statistics.__add__, self.collection.statistics)
         vocabulary = self.collection.vocabulary
         # mu P(t) by term t, as in ``touche.lucene.dirichlet``.
@@ -227,7 +230,8 @@ class Arguments:
             for sentence in unscored_sentences(argument):
                 tf = Counter(self.collection.terms(sentence.text))
                 length_norm = log(self.mu / (tf.total() + self.mu))
-                # The maximum, as in Lucene: a term never lowers the score, and a missing term adds 0.
+                # The maximum, like in Lucene: a term never lowers the score, and a missing term adds
+                # 0.
                 log_likelihood = sum(
                     query_tf * max(0.0, log(1 + tf[term] / smoothing[term]) + length_norm)
                     for term, query_tf in query.items()
@@ -236,7 +240,7 @@ class Arguments:
 
 
 def unscored_sentences(argument: Argument) -> list[ScoredSentence]:
-    """Returns the sentences of an argument, with the score 0."""
+    """Returns an argument's sentences with the score 0."""
     return [
         ScoredSentence(
             id=sentence.id,
@@ -253,18 +257,19 @@ def unscored_sentences(argument: Argument) -> list[ScoredSentence]:
 def best_pairs(sentences: Iterable[ScoredSentence], depth: int) -> list[Pair]:
     """Returns the pairs of different texts with the highest mean scores, best first.
 
-    The best sentence with a text gives the text its score, and represents it in pairs. But if both texts of a
-    pair occur in one argument, the pair consists of this argument's sentences.
+    The best sentence with a text gives the text its score and represents it in pairs. But when both texts of
+    a
+    pair occur in one argument, the pair consists of that argument's sentences.
 
     Args:
-        sentences: sentences of one topic, with their scores.
-        depth: maximum number of pairs.
+        sentences: one topic's sentences, with their scores.
+        depth: the maximum number of pairs.
     """
     by_text: dict[str, list[ScoredSentence]] = {}
     for sentence in sorted(sentences, key=lambda sentence: (-sentence.score, sentence.id)):
         by_text.setdefault(normalised(sentence.text), []).append(sentence)
-    by_text.pop("", None)  # the text of sentences that are only blanks
-    texts = list(by_text.values())  # the sentences of each text; the first one is its best
+    by_text.pop("", None)  # blank sentences
+    texts = list(by_text.values())  # each text's sentences, its best one first
     pairs = []
     for i, j in _candidate_pairs(len(texts), depth):
         first, second = _from_one_argument(texts[i], texts[j])
@@ -274,13 +279,13 @@ def best_pairs(sentences: Iterable[ScoredSentence], depth: int) -> list[Pair]:
 
 
 def pair_in_argument(argument: Argument, one: int, other: int, score: float) -> Pair:
-    """Returns a pair of two sentences of an argument.
+    """Returns a pair of two sentences in an argument.
 
     Args:
-        argument: argument split into sentences.
-        one: index of a sentence, from 0.
-        other: index of the other sentence.
-        score: score of the pair.
+        argument: the argument, split into sentences.
+        one: a sentence's index, from 0.
+        other: the other sentence's index.
+        score: the pair's score.
     """
     sentences = unscored_sentences(argument)
     return ordered_pair(sentences[one], sentences[other], score)
@@ -289,16 +294,16 @@ def pair_in_argument(argument: Argument, one: int, other: int, score: float) -> 
 def ordered_pair(one: ScoredSentence, other: ScoredSentence, score: float) -> Pair:
     """Returns two sentences in canonical order.
 
-    Sentences of one argument have the order of the text, the conclusion first. Sentences of two arguments are
+    Sentences in one argument keep the text's order, the conclusion first. Sentences from two arguments are
     ordered by descending score, ties by ascending id.
 
     Args:
         one: a sentence.
-        other: the other sentence; the order of both does not matter.
-        score: score of the pair.
+        other: the other sentence; the order doesn't matter.
+        score: the pair's score.
     """
     if one.argument == other.argument:
-        # The conclusion is first, because False precedes True.
+        # The conclusion comes first, because False precedes True.
         first, second = sorted(
             (one, other), key=lambda sentence: (not sentence.is_conclusion, sentence.index)
         )
@@ -308,7 +313,7 @@ def ordered_pair(one: ScoredSentence, other: ScoredSentence, score: float) -> Pa
 
 
 def _distinct_arguments(arguments: _ScoredArguments, min_sentences: int) -> _ScoredArguments:
-    """Returns arguments with enough distinct sentences; omits those with the sentences of an earlier one."""
+    """Returns arguments with enough distinct sentences, without those that repeat an earlier one's."""
     by_texts: dict[frozenset[str], tuple[Argument, float]] = {}
     for argument, score in arguments:
         texts = frozenset(distinct_sentences(argument))
@@ -318,12 +323,12 @@ def _distinct_arguments(arguments: _ScoredArguments, min_sentences: int) -> _Sco
 
 
 def _candidate_pairs(size: int, depth: int) -> Iterator[tuple[int, int]]:
-    """Yields indexes i < j in a ranking of ``size`` texts; their pairs include the best ``depth`` ones.
+    """Yields indexes i < j in a ranking of ``size`` texts. Their pairs include the best ``depth`` ones.
 
     A pair is at least as good as (i, j) if its smaller index is up to i, and its larger index is up to j. A
     smaller index s has j - s such pairs. All s from 0 to i have (i + 1) j - i (i + 1) / 2 such pairs,
     including (i, j) itself. If this number is above ``depth``, at least ``depth`` other pairs are at least as
-    good, so (i, j) is not needed. Hence j is at most (depth + i (i + 1) / 2) / (i + 1).
+    good, so (i, j) isn't needed. Hence j is at most (depth + i (i + 1) / 2) / (i + 1).
     """
     for i in range(size):
         largest_j = (depth + i * (i + 1) // 2) // (i + 1)
@@ -336,13 +341,13 @@ def _from_one_argument(
 ) -> tuple[ScoredSentence, ScoredSentence]:
     """Returns the best sentence with each of two texts, from the same argument if possible.
 
-    Several arguments may have sentences with the same text.
+    Several arguments can contain sentences with the same text.
 
     Args:
         with_first_text: all sentences with one text, best first.
         with_second_text: all sentences with the other text, best first.
     """
-    # Reversed, so that the best sentence of each argument replaces the others.
+    # Reversed, so that each argument's best sentence replaces the others.
     second_by_argument = {sentence.argument: sentence for sentence in reversed(with_second_text)}
     for first in with_first_text:
         if first.argument in second_by_argument:

@@ -1,4 +1,4 @@
-"""Sentences of arguments, numbered as in the processed corpus of 2022."""
+"""Arguments' sentences, numbered as in the processed corpus of 2022."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -7,14 +7,14 @@ from touche.documents.document_records import AnyDocument, Argument, Sentence
 from touche.errors import ToucheError
 from touche.pairs.breaks import split_with_blanks
 
-_MIN_CONCLUSION_WORDS = 2  # the corpus omits shorter conclusions, which often take no stance
+_MIN_CONCLUSION_WORDS = 2  # the corpus leaves out shorter conclusions, which often take no stance
 
 
 def arguments_in_sentences(documents: Iterable[AnyDocument]) -> Iterator[Argument]:
-    """Yields the arguments of a collection, split into sentences unless they already are.
+    """Yields a collection's arguments, split into sentences unless they already are.
 
     Raises:
-        ToucheError: if a document is not an argument.
+        ToucheError: if a document isn't an argument.
     """
     for document in documents:
         if not isinstance(document, Argument):
@@ -24,10 +24,10 @@ def arguments_in_sentences(documents: Iterable[AnyDocument]) -> Iterator[Argumen
 
 
 def split_argument(argument: Argument) -> Argument:
-    """Returns an argument with its sentences: the conclusion, then the sentences of the premises.
+    """Returns an argument with its sentences: the conclusion, then the premises' sentences.
 
-    The conclusion is one sentence, and is omitted if it has fewer than two words. The ids of the sentences
-    have the form of those in args_processed.csv.
+    The conclusion is one sentence, left out if it has fewer than two words. Sentence ids look like those in
+    args_processed.csv.
     """
     conclusion = argument.conclusion.strip()
     sentences = []
@@ -40,9 +40,9 @@ def split_argument(argument: Argument) -> Argument:
 
 
 def distinct_sentences(argument: Argument) -> dict[str, int]:
-    """Returns the index of each distinct sentence of an argument, by its text without case; omits empty ones.
+    """Returns the index of each of an argument's distinct sentences, ignoring case; skips empty ones.
 
-    If several sentences have the same text, the index is that of the first.
+    When several sentences have the same text, the index is the first one's.
 
     Args:
         argument: the argument.
@@ -55,11 +55,11 @@ def distinct_sentences(argument: Argument) -> dict[str, int]:
 
 
 def normalised(text: str) -> str:
-    """Returns a text without case, and with single blanks, by which equal sentences are found."""
+    """Returns a text without case and with single blanks, to find equal sentences."""
     return " ".join(text.casefold().split())
 
 
 def split_text(text: str) -> list[str]:
-    """Returns the sentences of an English text, as by Java's BreakIterator, without surrounding blanks."""
+    """Splits English text into sentences like Java's BreakIterator, without surrounding blanks."""
     sentences = [sentence.strip() for sentence in split_with_blanks(text)]
     return [sentence for sentence in sentences if sentence]

@@ -1,4 +1,4 @@
-"""First results of runs: each document once, with its rank in every run, its labels and its text."""
+"""Runs' first results: each document once, with its rank in every run, its labels and its text."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -8,8 +8,8 @@ from touche.reports.texts import passage, title_terms
 from touche.tasks import STANCE
 from touche.trec.topics import in_order
 
-Texts = Mapping[str, Sequence[tuple[str, str]]]  # kind and text of a document's parts
-Ranks = Mapping[str, Mapping[str, Sequence[Ranked]]]  # by topic and document, one for each run that has it
+Texts = Mapping[str, Sequence[tuple[str, str]]]  # each part's kind and text
+Ranks = Mapping[str, Mapping[str, Sequence[Ranked]]]  # by topic and document, one per run that contains it
 
 
 def ranked_documents(runs: Iterable[Evaluated]) -> Ranks:
@@ -21,9 +21,9 @@ def ranked_documents(runs: Iterable[Evaluated]) -> Ranks:
             trec_eval_ranks = _ranks(order[:depth].tolist())
             # The organizers' script reads the rank column.
             script_ranks = _ranks(run.lines.by_rank[topic][:depth].tolist())
-            indices = list(trec_eval_ranks | script_ranks)  # of lines that are first in one of the orders
+            indices = list(trec_eval_ranks | script_ranks)  # lines that come first in one of the orders
             for index, line in zip(indices, run.lines.take(indices), strict=True):
-                rank = trec_eval_ranks.get(index, 0)  # 0 if it is not among the first
+                rank = trec_eval_ranks.get(index, 0)  # 0 if it isn't among the first
                 script_rank = script_ranks.get(index, 0)
                 ranked = Ranked(
                     run=run.name,
@@ -37,20 +37,20 @@ def ranked_documents(runs: Iterable[Evaluated]) -> Ranks:
 
 
 def _ranks(indices: Sequence[int]) -> dict[int, int]:
-    """Returns the rank of each line, from 1, by the line's index in the run."""
+    """Returns each line's rank from 1, by its index in the run."""
     return {index: rank for rank, index in enumerate(indices, 1)}
 
 
 def first_results(
     ranks: Ranks, runs: Sequence[Evaluated], texts: Texts, titles: Mapping[str, str]
 ) -> dict[str, list[ShownDocument]]:
-    """Returns the first results of each judged topic, as deep as the measure scores, best rank first.
+    """Returns each judged topic's first results, as deep as the measure scores, best rank first.
 
     Args:
-        ranks: ranks of all first results.
+        ranks: all first results' ranks.
         runs: the runs in all dimensions, for their judgments.
         texts: known texts.
-        titles: titles of the topics.
+        titles: the topics' titles.
     """
     task = runs[0].task
     qrels = {run.dimension: run.judgments for run in runs}
@@ -64,7 +64,7 @@ def first_results(
                 dimension: judged.get(topic, {}).get(document) for dimension, judged in qrels.items()
             }
             stance = labels.get(STANCE)
-            if isinstance(stance, int):  # it is judged, as an index; the page shows its word
+            if isinstance(stance, int):  # judged stances are indices; the page shows words
                 labels[STANCE] = task.stances[stance]
             ids = task.rules.ids_of(document)
             parts = [part for id in ids for part in texts.get(id, ())]
@@ -76,6 +76,6 @@ def first_results(
                     passages=[(kind, passage(text, terms)) for kind, text in parts if text.strip()],
                 )
             )
-        # By the best rank in any run; of equal ones, those in most runs are first.
+        # By the best rank in any run; ties by the number of runs.
         topics[topic].sort(key=lambda shown: (min(ranked.best for ranked in shown.ranks), -len(shown.ranks)))
     return topics

@@ -1,4 +1,4 @@
-"""Pages of a report: self-contained HTML files, and files next to them."""
+"""A report's pages: self-contained HTML files, and files next to them."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -127,10 +127,10 @@ def write(page: Report, folder: Path) -> Path:
 
 
 def _write_plots(part: TaskReport, folder: Path) -> Mapping[tuple[str, str], str]:
-    """Writes the plots next to a page.
+    """Writes a page's plots next to it.
 
     Returns:
-        The name of each plot without its ending, by dimension and evaluator.
+        Each plot's name without its ending, by dimension and evaluator.
     """
     plot_names = {}
     for view in watched(part.views, "drawing", "plots", len(part.views)):
@@ -155,7 +155,7 @@ def _write_plots(part: TaskReport, folder: Path) -> Mapping[tuple[str, str], str
 
 
 def _digits(value: float | None, digits: int = 3, sign: str = "") -> str:
-    """Formats a number, with a minus sign instead of a hyphen and never -0; ``sign`` is ``+`` or empty."""
+    """Formats a number with a minus sign instead of a hyphen and never as -0; ``sign`` is ``+`` or empty."""
     return "–" if value is None else f"{round(value, digits) + 0.0:{sign}.{digits}f}".replace("-", "−")
 
 

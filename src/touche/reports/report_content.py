@@ -1,4 +1,4 @@
-"""Contents of reports, from runs and published results."""
+"""What reports contain, from runs and published results."""
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
@@ -39,7 +39,7 @@ from touche.tasks import STANCE, Corpus, Measure, Published, Task
 from touche.tasks.public_runs import checks
 from touche.tasks.task_records import rounded
 
-_DEPTHS = (1, 3, 5, 10, 20)  # cutoffs of nDCG that a report compares
+_DEPTHS = (1, 3, 5, 10, 20)  # nDCG cutoffs that a report compares
 _PARTIAL = (
     "published results are on the whole corpus; "
     "a run on this dataset, a part of it, is not comparable with them"
@@ -47,14 +47,15 @@ _PARTIAL = (
 
 
 def task_report(runs: Sequence[Evaluated], dataset: str, reference: str | Path | None = None) -> TaskReport:
-    """Returns the report on evaluated runs of a task, with the texts of their first results.
+    """Returns the report on a task's evaluated runs, with the texts of their first results.
 
     Args:
-        runs: all runs in all dimensions, with all evaluators of the measure.
-        dataset: id of the task, or of a dataset with another corpus, which has the texts.
-        reference: run to compare the others with: its path, or a text with its path, name or tag. By default
-            it is the organizers' baseline, as submitted or rerun by ``touche run``; if none is among the
-            runs, it is the run with the highest mean.
+        runs: all runs in all dimensions, with all the measure's evaluators.
+        dataset: the id of the task, or of a dataset with another corpus, which provides the texts.
+        reference: the run to compare the others with: its path, or its path, name or tag as a string. By
+            default
+            the organizers' baseline, as submitted or rerun by ``touche run``; if it isn't among the runs, the
+            run with the highest mean.
 
     Raises:
         ToucheError: if a file is now missing, the corpus is broken, or there is no such reference.
@@ -65,13 +66,13 @@ def task_report(runs: Sequence[Evaluated], dataset: str, reference: str | Path |
     if not rankings:
         raise ToucheError("a report shows rankings, but only stances are judged; use touche evaluate")
     rankings_by_dimension = group_by(rankings, lambda run: run.dimension)
-    runs_once = rankings_by_dimension[rankings[0].dimension]  # because each dimension has all runs
+    runs_once = rankings_by_dimension[rankings[0].dimension]  # each dimension has all runs
     reruns = published_scores() if task.published else []
     views, reasons_without_test = _views(rankings, reruns)
     warnings = [*reasons_without_test, *all_warnings([runs])]
-    # The user's own judgments make a task that is no dataset.
+    # The user's own judgments make a task that isn't a dataset.
     corpus_of_dataset = [tasks.dataset(dataset)[1]] if tasks.is_dataset(dataset) else []
-    corpora = [*corpus_of_dataset, *task.corpora.values()]  # texts are from the first one that is available
+    corpora = [*corpus_of_dataset, *task.corpora.values()]  # texts come from the first one that is here
     if task.published and corpora[0] != task.corpora["full"]:  # a part of the collection
         warnings.insert(0, _PARTIAL)
     ranks = ranked_documents(runs_once)
@@ -81,7 +82,7 @@ def task_report(runs: Sequence[Evaluated], dataset: str, reference: str | Path |
     folder = locate_corpus(available) if available else None
     texts = read_texts(wanted, find_documents(folder)) if folder else {}
     titles = topic_titles(task)
-    # Also for one run, a reference with an unknown name is an error.
+    # Even for one run, a reference with an unknown name is an error.
     needs_reference = len(runs_once) > 1 or reference is not None
     return TaskReport(
         dataset=dataset,
@@ -101,7 +102,7 @@ def task_report(runs: Sequence[Evaluated], dataset: str, reference: str | Path |
 def published_parts() -> Iterator[TaskReport]:
     """Yields a part for each task with published results or runs, tasks with organizers' baselines first.
 
-    If a run or judgments are unusable, the part has a warning and only the published results.
+    If a run or judgments are unusable, the part has a warning and only contains published results.
     """
     reruns = published_scores()
     all_tasks = tasks.all_tasks().values()
@@ -109,8 +110,8 @@ def published_parts() -> Iterator[TaskReport]:
         all_tasks, key=lambda task: any(row.baseline for row in task.published), reverse=True
     )
     for task in bar("preparing", "tasks", len(with_baselines_first), over=with_baselines_first):
-        # Only rankings on all topics, by the measure and judgments of the task's card. An empty name finds
-        # rows whose evaluator is unknown.
+        # Only rankings over all topics, with the card's measure and judgments. An empty name finds
+        # rows with an unknown evaluator.
         rows = [row for row in task.published if row in comparable(task, row.dimension, row.evaluator or "")]
         paths = locate("runs", task.id).iterdir() if is_available("runs", task.id) else ()
         runs = sorted(path for path in paths if path.suffix in (".run", ".txt"))
@@ -133,16 +134,16 @@ def published_parts() -> Iterator[TaskReport]:
 
 
 def _best_first(runs: Sequence[Evaluated]) -> list[Evaluated]:
-    """Sorts runs by their mean in their first dimension by the first evaluator, best first."""
+    """Sorts runs by their first evaluator's mean in their first dimension, best first."""
     means: dict[str, float] = {}
     for run in runs:
         first_score = next(iter(run.scores.values()))
-        means.setdefault(run.name, first_score.mean or 0.0)  # later records of a run are of other dimensions
+        means.setdefault(run.name, first_score.mean or 0.0)  # a run's later records are for other dimensions
     return sorted(runs, key=lambda run: -means[run.name])
 
 
 def _files(runs: Sequence[Evaluated]) -> list[RunFile]:
-    """Returns the runs with their letters: A to Z, then AA and so on; a run in no file has no md5."""
+    """Returns the runs with their letters: A to Z, then AA and so on. A run without a file has no md5."""
     combinations = chain.from_iterable(product(ascii_uppercase, repeat=length) for length in (1, 2, 3))
     return [
         RunFile(
@@ -151,12 +152,12 @@ def _files(runs: Sequence[Evaluated]) -> list[RunFile]:
             path=run.path,
             md5=md5(run.path) if is_file(run.path) else "",
         )
-        for run, letters in zip(runs, combinations, strict=False)  # of 18,278, most are not needed
+        for run, letters in zip(runs, combinations, strict=False)  # of 18,278, we don't need most
     ]
 
 
 def _reference(runs: Sequence[Evaluated], views: Sequence[View], name: str | Path | None) -> str:
-    """Returns the name of the run to compare with: the named one, an organizers' baseline, or the best."""
+    """Returns which run to compare with: the named one, an organizers' baseline, or the best."""
     if name is not None:
         return run_named(name, runs).name
     baselines = [row for row in runs[0].task.published if row.baseline]
@@ -169,13 +170,13 @@ def _reference(runs: Sequence[Evaluated], views: Sequence[View], name: str | Pat
 def _missing_texts(
     corpora: Sequence[Corpus], available: Corpus | None, wanted: Set[str], texts: Texts
 ) -> str:
-    """Returns a sentence on texts that are not shown; empty if all are.
+    """Returns a sentence about texts that aren't shown; empty if all are.
 
     Args:
         corpora: the corpora that could have the texts; none for the user's own judgments.
-        available: the first of them that is available.
-        wanted: ids of the documents or sentences whose texts are needed.
-        texts: the texts that were found, by id.
+        available: the first of them that is here.
+        wanted: ids of documents or sentences whose texts we need.
+        texts: the texts we found, by id.
     """
     if available is None:
         missing_corpus = f"corpora/{corpora[0].directory}" if corpora else "a corpus"
@@ -185,20 +186,20 @@ def _missing_texts(
 
 
 def _views(runs: Sequence[Evaluated], reruns: Sequence[ExpectedScore]) -> tuple[list[View], list[str]]:
-    """Returns a view for each dimension and evaluator, and sentences on pairs of runs without a test.
+    """Returns a view per dimension and evaluator, and sentences about pairs of runs without a test.
 
-    The views with most published results are first.
+    The views with most published results come first.
 
     Args:
         runs: the rankings in all dimensions, best first.
-        reruns: the scores that reruns of baselines have to reach.
+        reruns: the scores that baselines' reruns must reach.
     """
     task = runs[0].task
     views = list[View]()
     reasons_without_test = list[str]()
     by_dimension = group_by(runs, lambda run: run.dimension)
     twins = {dimension: _twins_by_any_evaluator(ranked) for dimension, ranked in by_dimension.items()}
-    has_pairs = len({run.path for run in runs}) > 1  # a comparison of one run is an error
+    has_pairs = len({run.path for run in runs}) > 1  # comparing one run is an error
     for evaluator in runs[0].evaluations:
         compared, reasons = comparisons(runs, evaluator) if has_pairs else ([], [])
         undefined = [row for row in compared if row.p_t_test is None]
@@ -222,18 +223,18 @@ def _views(runs: Sequence[Evaluated], reruns: Sequence[ExpectedScore]) -> tuple[
 
 
 def _md5_of_qrels(run: Evaluated) -> str:
-    """Returns the md5 of the file of judgments; empty for judgments in memory or a pipe."""
+    """Returns the judgments' md5; empty for judgments in memory or a pipe."""
     path = find("qrels", run.qrels)
     return md5(path) if path else ""
 
 
 def _stance_view(task: Task, runs: Sequence[Evaluated], reruns: Sequence[ExpectedScore]) -> StanceView | None:
-    """Returns the view of detected stances; None if neither a run nor a published result has some.
+    """Returns the view for detected stances; None if neither a run nor a published result has any.
 
     Args:
         task: the task.
         runs: the runs with detected stances; only the organizers' script evaluates them.
-        reruns: the scores that reruns of baselines have to reach.
+        reruns: the scores that baselines' reruns must reach.
     """
     published = [row for row in task.published if row.dimension == STANCE]
     if not runs and not published:
@@ -248,7 +249,7 @@ def _stance_view(task: Task, runs: Sequence[Evaluated], reruns: Sequence[Expecte
         board=board,
         qrels=runs[0].qrels,
         qrels_md5=_md5_of_qrels(runs[0]),
-        # All are evaluations of stances, which the type does not say.
+        # All are evaluations of stances, which the type doesn't say.
         runs={name: value for name, value in evaluations.items() if isinstance(value, StanceEvaluation)},
         compared=compared,
         notes=[*score_notes(runs), *reasons_without_test],
@@ -261,16 +262,16 @@ def _board(
     twins: Mapping[str, Published],
     reruns: Sequence[ExpectedScore],
 ) -> list[LeaderboardRow]:
-    """Returns the leaderboard, best first; a run that is also published occurs once.
+    """Returns the leaderboard, best first. A run that is also published occurs once.
 
     Args:
-        passed: a row for each run.
+        passed: a row per run.
         published: the published results.
-        twins: the published result of a run by any evaluator, by the run's name.
-        reruns: the scores that reruns of baselines have to reach.
+        twins: a run's published result with any evaluator, by the run's name.
+        reruns: the scores that baselines' reruns must reach.
     """
     rows = _published_rows(published, reruns)
-    # A run's twin may be published by another evaluator, and then is not in this view.
+    # A run's twin can be published with another evaluator, and then isn't in this view.
     twin_rows = {name: rows[twin] for name, twin in twins.items() if twin in rows}
     board = []
     for row in passed:
@@ -279,11 +280,11 @@ def _board(
             row = replace(row, team=twin.name, published=twin.value, rerun=twin.rerun, level=twin.level)
         board.append(row)
     board += [row for result, row in rows.items() if result not in twins.values()]
-    # Ranks are among published results, if there are some, so that other passed runs do not change them.
+    # Rank among published results if there are any, so that other passed runs don't change the ranks.
     counted_rows = [*rows.values()] or board
 
     def rank(row: LeaderboardRow) -> int:
-        """Returns the rank from 1; the run's own published result does not count."""
+        """Returns the rank from 1. The run's own published result doesn't count."""
         others = (other for other in counted_rows if other is not twin_rows.get(row.name))
         return 1 + sum(other.printed > row.printed for other in others)
 
@@ -293,11 +294,11 @@ def _board(
 def _published_rows(
     published: Sequence[Published], reruns: Sequence[ExpectedScore]
 ) -> dict[Published, LeaderboardRow]:
-    """Returns a row of the leaderboard for each published result, by this result; best first.
+    """Returns a leaderboard row for each published result, best first.
 
     Args:
-        published: the results of one dimension, best first.
-        reruns: the scores that reruns of baselines have to reach.
+        published: the results for one dimension, best first.
+        reruns: the scores that baselines' reruns must reach.
     """
     short = shortlist(published)
     check_of_row = checks(tasks.task(published[0].task)) if published else {}
@@ -323,7 +324,7 @@ def _published_rows(
 
 
 def _passed_row(run: Evaluated, evaluator: str) -> LeaderboardRow:
-    """Returns the row of a passed run."""
+    """Returns a passed run's row."""
     score = run.scores[evaluator]
     return LeaderboardRow(
         name=run.name,
@@ -338,28 +339,29 @@ def _passed_row(run: Evaluated, evaluator: str) -> LeaderboardRow:
 
 
 def _twins_by_any_evaluator(runs: Sequence[Evaluated]) -> dict[str, Published]:
-    """Returns the published result of each run of a dimension that has one, by the run's name.
+    """Returns the published result of each run in a dimension that has one, by the run's name.
 
-    If several evaluators have one, it is that of the first.
+    If several evaluators have one, the first evaluator's counts.
     """
     twins: dict[str, Published] = {}
     for evaluator in runs[0].evaluations:
         new_twins = _twins(runs, evaluator, comparable(runs[0].task, runs[0].dimension, evaluator))
-        twins = new_twins | twins  # those of earlier evaluators stay
+        twins = new_twins | twins  # earlier evaluators' results stay
     return twins
 
 
 def _twins(runs: Sequence[Evaluated], evaluator: str, published: Sequence[Published]) -> dict[str, Published]:
     """Returns the published result of each run that has one, by the run's name.
 
-    It has the same value, the same N (None for rankings), and the run's tag. For stances, value and N are
-    enough if only one result has both.
+    It has the same value, the same N (None for rankings) and the run's tag. For stances, value and N are
+    enough
+    if only one result has both.
     """
     twins = {}
     for run in runs:
         own_row = _passed_row(run, evaluator)
         own_value = (own_row.printed, own_row.results)
-        # Published values are printed; rounding only removes decimals beyond those of tables.
+        # Published values are printed; rounding only removes decimals beyond the tables'.
         same = [row for row in published if (rounded(row.value), row.results) == own_value]
         tagged = [row for row in same if _is_tagged(_plain(run.tag), _plain(row.tag))]
         detects_stances = own_row.results is not None
@@ -371,7 +373,7 @@ def _twins(runs: Sequence[Evaluated], evaluator: str, published: Sequence[Publis
 
 
 def _is_tagged(tag: str, printed: str) -> bool:
-    """Returns whether a tag is the printed one; tables may print a part of it."""
+    """Returns whether a tag is the printed one. Tables can print a part of it."""
     return bool(printed) and (tag.startswith(printed) or printed.startswith(tag))
 
 
@@ -381,9 +383,9 @@ def _plain(tag: str) -> str:
 
 
 def _depths(runs: Sequence[Evaluated], evaluator: str) -> dict[str, dict[str, Evaluation]]:
-    """Returns evaluations by nDCG at several depths, by measure and run; none if the measure is not nDCG."""
+    """Returns evaluations with nDCG at several depths, by measure and run; none for other measures."""
     task = runs[0].task
-    # The organizers' script computes only nDCG, so a measure that it has is nDCG.
+    # The organizers' script only computes nDCG, so a measure that it has is nDCG.
     cutoffs = sorted({*_DEPTHS, task.cutoff}) if task.measure.of_script else []
     measures = [Measure(f"nDCG@{cutoff}", cutoff) for cutoff in cutoffs]
     evaluate_run = EVALUATORS[evaluator]

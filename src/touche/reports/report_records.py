@@ -1,4 +1,4 @@
-"""Records that a report shows, independent of their source and their layout."""
+"""What a report shows, independent of where it comes from and how it looks."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -26,36 +26,37 @@ from touche.trec.topics import in_order
 _POINT_WIDTH = 1.6  # in hundredths of a strip
 _FAR = 3  # interquartile ranges below the first quartile (Tukey 1977)
 
-# Kinds of rows of a leaderboard.
-GIVEN = "given"  # a run that was passed
-BASELINE = "baseline"  # a published run of the organizers
-PUBLISHED = "published"  # a published run of a team
+# Kinds of leaderboard rows.
+GIVEN = "given"  # a run that the user passed
+BASELINE = "baseline"  # an organizers' published run
+PUBLISHED = "published"  # a team's published run
 
 
 @dataclass(frozen=True)
 class LeaderboardRow:
-    """A row of a leaderboard.
+    """A leaderboard row.
 
     Attributes:
-        name: name of the run, or of team and run.
+        name: the run's name, or team and run.
         kind: ``given``, ``baseline`` (the organizers' own) or ``published``.
-        value: mean of the measure; None without topics.
-        low, high: 95% confidence interval; None if none is published.
-        score: score of a passed run; None for published results.
-        source: source of a published value.
-        tag: tag of a published run; empty if none is published.
-        note: remark on the interval; empty for a 95% interval.
-        listed: whether it is also in the short table and the plot: passed runs, baselines, and each team's
+        value: the measure's mean; None without topics.
+        low, high: the 95% confidence interval; None if none is published.
+        score: a passed run's score; None for published results.
+        source: where a published value comes from.
+        tag: a published run's tag; empty if none is published.
+        note: a remark on the interval; empty for a 95% interval.
+        listed: whether it's also in the short table and the plot: passed runs, baselines, and each team's
             best.
-        team: name under which a run was published; empty if it was not.
-        published: published value of this run, perhaps by another evaluator.
-        number: rank from 1. Passed runs are also ranked among the published runs, or if there are none, among
+        team: the name that a run was published under; empty if it wasn't.
+        published: this run's published value, possibly from another evaluator.
+        number: the rank from 1. Passed runs are ranked among the published runs too or, if there are none,
+            among
             each other. Runs with equal printed values share a rank.
-        results: N of detected stances; None for rankings.
-        whole_team: published macro F1 of detected stances and N, over all runs of the team.
-        rerun: score that a rerun of a published result has to reach; None if there is no rerun.
-        decimals: decimals of printed values, as in ``Task``.
-        level: group of a published run, and the interval of its rank.
+        results: the detected stances' N; None for rankings.
+        whole_team: the published macro F1 of detected stances and N, over all the team's runs.
+        rerun: the score that a published result's rerun must reach; None if there is no rerun.
+        decimals: the printed values' decimals, as in ``Task``.
+        level: a published run's group, and its rank's interval.
         check: whether a published value was re-evaluated, and its run's address (``public_runs.checks``).
     """
 
@@ -81,30 +82,30 @@ class LeaderboardRow:
 
     @property
     def is_published(self) -> bool:
-        """Whether the run is published; it may also be passed."""
+        """Whether the run is published. It can be a passed run too."""
         return self.kind != GIVEN or bool(self.team)
 
     @property
     def doubtful(self) -> bool:
-        """Whether it is not comparable, because documents are unjudged or topics missing."""
+        """Whether it isn't comparable, because documents are unjudged or topics missing."""
         return self.score is not None and not self.score.comparable
 
     @property
     def printed(self) -> float:
-        """Value as printed in tables, which determines ranks; -1 instead of None, below all others."""
+        """The value as printed in tables, which determines ranks; -1 instead of None, below all others."""
         return -1.0 if self.value is None else rounded(self.value, self.decimals)
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """Ranks of a document in a run.
+    """A document's ranks in a run.
 
     Attributes:
-        run: name of the run.
-        rank: rank in trec_eval's order, from 1; 0 if the document is not among the first results.
-        script_rank: rank by the organizers' script; None if it equals ``rank``, and 0 if the document is not
-            among its first results.
-        score: score in the run.
+        run: the run's name.
+        rank: the rank in trec_eval's order, from 1; 0 if the document isn't among the first results.
+        script_rank: the rank with the organizers' script; None if it equals ``rank``, and 0 if the document
+            isn't among its first results.
+        score: the score in the run.
         stance: the detected stance, or ``Q0``.
     """
 
@@ -116,19 +117,19 @@ class Ranked:
 
     @property
     def best(self) -> int:
-        """Better of both ranks; at least one of them is a rank."""
-        return min(filter(None, (self.rank, self.script_rank)))  # without 0 and None, which are no ranks
+        """The better rank; at least one of them is a rank."""
+        return min(filter(None, (self.rank, self.script_rank)))  # 0 and None aren't ranks
 
 
 @dataclass(frozen=True)
 class ShownDocument:
-    """A document among the first results of runs on a topic.
+    """A document among runs' first results for a topic.
 
     Attributes:
-        document: id of the document.
-        labels: label in each dimension, as a word for stances; None if unjudged.
-        ranks: ranks in each run that has the document.
-        passages: kind and passage of each part, with pieces as in ``texts.passage``; empty if the text is
+        document: the document's id.
+        labels: the label in each dimension, as a word for stances; None if unjudged.
+        ranks: the ranks in each run that contains the document.
+        passages: each part's kind and passage, in pieces as in ``texts.passage``; empty if the text is
             unknown.
     """
 
@@ -140,15 +141,15 @@ class ShownDocument:
 
 @dataclass(frozen=True)
 class View:
-    """All figures of one dimension with one evaluator.
+    """All figures for one dimension with one evaluator.
 
     Attributes:
         dimension, evaluator: dimension and evaluator.
-        board: leaderboard with all published runs, best first.
-        qrels, qrels_md5: file with the judgments, and its hash; empty if none is needed, or it is not a file.
-        evaluations: evaluation of each run by the evaluator.
-        comparisons: comparison of each pair of runs; the correction is for all dimensions of the evaluator.
-        depths: evaluations of each run by nDCG at several depths; empty for a measure without depth.
+        board: the leaderboard with all published runs, best first.
+        qrels, qrels_md5: the judgments' file and its hash; empty if none is needed, or it isn't a file.
+        evaluations: the evaluator's evaluation of each run.
+        comparisons: each pair of runs compared; corrected over all the evaluator's dimensions.
+        depths: each run's evaluations with nDCG at several depths; empty for other measures.
     """
 
     dimension: str
@@ -162,60 +163,60 @@ class View:
 
     @property
     def id(self) -> str:
-        """Name for files, such as ``relevance-trec_eval``."""
+        """The name for files, such as ``relevance-trec_eval``."""
         return re.sub(r"[^\w.-]+", "-", f"{self.dimension}-{self.evaluator}")
 
     @property
     def listed(self) -> list[LeaderboardRow]:
-        """Short leaderboard: of each team, only the best published run."""
+        """The short leaderboard, with only each team's best published run."""
         return [row for row in self.board if row.listed]
 
     @property
     def passed(self) -> list[LeaderboardRow]:
-        """Rows of the passed runs, best first."""
+        """The passed runs' rows, best first."""
         return [row for row in self.board if row.kind == GIVEN]
 
     @property
     def published_count(self) -> int:
-        """Number of published runs on the leaderboard."""
+        """How many published runs are on the leaderboard."""
         return sum(row.is_published for row in self.board)
 
     @property
     def groups(self) -> int:
-        """Number of groups of published runs; 0 if the values of their topics are unknown."""
+        """How many groups of published runs there are; 0 if their topic values are unknown."""
         return len({row.level.group for row in self.board} - {None})
 
     @property
     def runs(self) -> list[str]:
-        """Names of the runs."""
+        """The runs' names."""
         return list(self.evaluations)
 
     @cached_property
     def topics(self) -> list[str]:
-        """Topics for which at least one run has a score, in order."""
+        """Topics with a score for at least one run, in order."""
         topics = (evaluation.per_topic for evaluation in self.evaluations.values())
         return sorted({*chain.from_iterable(topics)}, key=in_order)
 
     @property
     def reruns(self) -> list[LeaderboardRow]:
-        """Rows with a rerun."""
+        """The rows with a rerun."""
         return [row for row in self.board if row.rerun]
 
     @cached_property
     def scale(self) -> tuple[float, float]:
-        """Both ends of the leaderboard's scale, multiples of 0.1; runs far below the others are not on it."""
+        """The ends of the leaderboard's scale, multiples of 0.1. Runs far below the others aren't on it."""
         fence = _fence([row.printed for row in self.board])  # runs below it are far below the others
         rows = [row for row in self.board if row.printed >= fence]
         values = [value for row in rows for value in (row.low, row.value, row.high) if value is not None]
-        return _scale(values or [0.0, 1.0], parts=10)  # without any mean, the whole range of a measure
+        return _scale(values or [0.0, 1.0], parts=10)  # without any mean, a measure's whole range
 
     @cached_property
     def strip(self) -> "Strip":
-        """All published runs as points on a line; at least one must exist."""
+        """All published runs as points on a line. There must be at least one."""
         return Strip([row for row in self.board if row.is_published])
 
     def row(self, run: str) -> LeaderboardRow:
-        """Returns the row of a passed run."""
+        """Returns a passed run's row."""
         return next(row for row in self.passed if row.name == run)
 
     def spread(self, topic: str) -> float:
@@ -228,7 +229,7 @@ class View:
         return max(values) - min(values)
 
     def against(self, run: str, reference: str) -> int:
-        """Returns 1 or -1 if a run is significantly above or below another one, else 0."""
+        """Returns 1 or -1 if a run is significantly above or below another one, otherwise 0."""
         for comparison in self.comparisons:
             if comparison.significant and {comparison.run_a, comparison.run_b} == {run, reference}:
                 higher = comparison.run_a if comparison.difference > 0 else comparison.run_b
@@ -236,7 +237,7 @@ class View:
         return 0
 
     def comparisons_with(self, run: str) -> list[Comparison]:
-        """Returns the comparisons of a run with the others."""
+        """Returns a run's comparisons with the others."""
         return [comparison for comparison in self.comparisons if run in (comparison.run_a, comparison.run_b)]
 
 
@@ -245,9 +246,9 @@ class Point:
     """A run on a strip.
 
     Attributes:
-        row: row of the leaderboard.
-        x: position from 0 to 100; 0 for a run below the scale.
-        level: position above the line, from 0; points of one level do not overlap.
+        row: its leaderboard row.
+        x: the position from 0 to 100; 0 for a run below the scale.
+        level: the position above the line, from 0; points on one level don't overlap.
     """
 
     row: LeaderboardRow
@@ -257,41 +258,41 @@ class Point:
 
 @dataclass(frozen=True)
 class Strip:
-    """All published runs of one dimension as points on a line.
+    """All published runs for one dimension as points on a line.
 
     Attributes:
-        rows: runs, best first; at least one.
+        rows: the runs, best first; at least one.
     """
 
     rows: Sequence[LeaderboardRow]
 
     @cached_property
     def scale(self) -> tuple[float, float]:
-        """Ends of the scale, multiples of 0.05; runs far below all others are below the scale."""
+        """The scale's ends, multiples of 0.05. Runs far below all others are below the scale."""
         values = [row.printed for row in self.rows]
         fence = _fence(values)
         return _scale([value for value in values if value >= fence], parts=20)
 
     @property
     def below(self) -> list[LeaderboardRow]:
-        """Runs below the scale."""
+        """The runs below the scale."""
         lowest, _ = self.scale
         return [row for row in self.rows if row.printed < lowest]
 
     @property
     def median(self) -> LeaderboardRow:
-        """Median run; the lower one of two."""
+        """The median run; the lower one of two."""
         return self.rows[len(self.rows) // 2]
 
     @property
     def points(self) -> list[Point]:
-        """Points from left to right, stacked if they would overlap."""
+        """Points from left to right, stacked where they would overlap."""
         low, high = self.scale
         points: list[Point] = []
         for row in reversed(self.rows):
             x = round(100 * max(0.0, row.printed - low) / (high - low), 2)
             taken_levels = {point.level for point in points if x - point.x < _POINT_WIDTH}
-            possible_levels = set(range(len(taken_levels) + 1))  # at least one of them is not taken
+            possible_levels = set(range(len(taken_levels) + 1))  # at least one of them is free
             points.append(Point(row, x, level=min(possible_levels - taken_levels)))
         return points
 
