@@ -1,4 +1,4 @@
-"""Score: BM25 and BM25F with Lucene's arithmetic: float32, and sums as double."""
+"""Score: BM25 and BM25F with Lucene's arithmetic, float32 with sums as double."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -22,11 +22,11 @@ LENGTH_FORMATS: Mapping[str, Callable[[scan.Array], scan.Array]] = {
 
 @dataclass(frozen=True)
 class Scoring:
-    """Scores pages by the statistics of the whole collection.
+    """Scores pages using the whole collection's statistics.
 
     Attributes:
         matching: the pages.
-        statistics: the statistics of each field.
+        statistics: each field's statistics.
         length_format: how the index stores lengths, a name in ``LENGTH_FORMATS``.
     """
 
@@ -45,12 +45,12 @@ class Scoring:
                 return self._bm25f(query, boost)
         # The query is a Bool or a label.
         indexes = np.flatnonzero(self.matching.matches(query))
-        if isinstance(query, Bool):  # Lucene rounds both sums to float32 before it adds them
+        if isinstance(query, Bool):  # Lucene rounds both sums to float32 before adding them
             return indexes, self._sum(query.must, boost)[indexes] + self._sum(query.should, boost)[indexes]
-        return indexes, np.full(len(indexes), boost, dtype=np.float32)  # a label has the score 1
+        return indexes, np.full(len(indexes), boost, dtype=np.float32)  # a label scores 1
 
     def _sum(self, queries: Iterable[Query], boost: float) -> scan.Array:
-        """Returns for each page the sum of its scores over the queries, float32; 0 if none matches."""
+        """Returns each page's sum over the queries' scores, float32; 0 if none matches."""
         total = np.zeros(len(self.matching.pages.rows))
         for query in queries:
             indexes, scores = self.scored(query, boost)
@@ -58,15 +58,15 @@ class Scoring:
         return total.astype(np.float32)
 
     def _bm25(self, query: Term | Phrase, boost: float) -> tuple[Indexes, scan.Array]:
-        """BM25 of a term, or of a phrase, whose idf is the sum over its terms."""
+        """BM25 for a term, or for a phrase, whose idf is the sum over its terms."""
         indexes, tf = self.matching.postings(query)
         terms = self._statistics_of_terms(query)
-        any_term = terms[0]  # of one field, so that all terms have the same mean length
+        any_term = terms[0]  # all terms come from one field and share its mean length
         lengths = self._lengths(query.field, indexes)
         return indexes, _saturate(tf.astype(np.float32), lengths, any_term, np.float32(boost) * _idf(terms))
 
     def explained(self, query: Query, boost: float = 1.0) -> Iterator[str]:
-        """Yields a line for each term or phrase that matches the first page, which is the explained one.
+        """Yields a line per term or phrase that matches the first page, which is the explained one.
 
         Combined terms and labels have no line: each is a whole part, whose score the caller prints.
         """
@@ -74,19 +74,19 @@ class Scoring:
             return
         match query:
             case Boosted():
-                # Not in float32 as in ``scored``, because only four digits are printed.
+                # Not float32 as in ``scored``, because only four digits are printed.
                 yield from self.explained(query.query, boost * query.boost)
             case Bool():
                 for part in (*query.must, *query.should):
                     yield from self.explained(part, boost)
             case Term() | Phrase():
-                _, scores = self._bm25(query, boost)  # the first page matches, so its values are first
+                _, scores = self._bm25(query, boost)  # the first page matches, so its values come first
                 indexes, tf = self.matching.postings(query)
                 lengths = self._lengths(query.field, indexes)
                 words = " ".join(term.term for term in terms_in(query))
                 terms = self._statistics_of_terms(query)
                 dfs = " + ".join(str(term.df) for term in terms)
-                any_term = terms[0]  # of one field, so that all terms have the same mean length
+                any_term = terms[0]  # all terms come from one field and share its mean length
                 yield (
                     f"{words}: {scores[0]:.4f} by frequency {tf[0]:.4g}, "
                     f"idf {_idf(terms):.4f} (df {dfs} of {any_term.documents}), "
@@ -101,29 +101,29 @@ class Scoring:
         for field, weight in query.weights:
             field_indexes, field_tf = self.matching.postings(Term(field, query.term))
             tf[field_indexes] += np.float32(weight) * field_tf.astype(np.float32)
-            lengths += np.float32(weight) * self._lengths(field, slice(None))  # of all pages
+            lengths += np.float32(weight) * self._lengths(field, slice(None))  # for all pages
         term = self._combined_statistics(query)
-        # As in Lucene, the sum of the stored lengths is rounded, and stored again.
+        # Like in Lucene, the sum of stored lengths is rounded and stored again.
         stored = self._stored(np.floor(lengths[indexes] + np.float32(0.5)))
         return indexes, _saturate(tf[indexes], stored, term, np.float32(boost) * _idf([term]))
 
     def _lengths(self, field: str, indexes: Indexes | slice) -> scan.Array:
-        """Returns the stored lengths of a field in some pages."""
+        """Returns a field's stored lengths in some pages."""
         return self._stored(self.matching.pages.fields[field].lengths[indexes])
 
     def _stored(self, lengths: scan.Array) -> scan.Array:
-        """Returns lengths as the index stores them, float32; an empty field has no length."""
+        """Returns lengths as the index stores them, float32. An empty field has no length."""
         stored = LENGTH_FORMATS[self.length_format](lengths.astype(np.float64))
         return np.where(lengths > 0, stored, 0).astype(np.float32)
 
     def _combined_statistics(self, query: Combined) -> scan.Term:
-        """Returns the statistics of a term in fields: greatest df and documents, weighted ttf and tokens."""
+        """Returns a term's statistics over fields: greatest df and documents, weighted ttf and tokens."""
         terms = [
             (weight, self._statistics_of_term(Term(field, query.term))) for field, weight in query.weights
         ]
         return scan.Term(
             df=max(term.df for _, term in terms),
-            ttf=sum(weight * term.ttf for weight, term in terms),  # BM25F does not use it
+            ttf=sum(weight * term.ttf for weight, term in terms),  # unused in BM25F
             documents=max(term.documents for _, term in terms),
             tokens=sum(int(weight * term.tokens) for weight, term in terms),  # exact for whole weights
         )

@@ -1,4 +1,4 @@
-"""Embeddings of a collection in blocks; a block stored in a file is computed once."""
+"""A collection's embeddings in blocks. A block stored in a file is only computed once."""
 
 import hashlib
 import json
@@ -34,16 +34,17 @@ _log = logging.getLogger("touche.dense")
 
 @dataclass(frozen=True)
 class Embeddings:
-    """The embeddings of documents.
+    """Documents' embeddings.
 
-    A block is a fixed number of successive documents. The name of its file is the sha256 of model, precision
-    and texts. The file contains the vectors in the order of the texts, little-endian, then the sha256 of name
-    and vectors. So damaged or renamed blocks are not used.
+    A block is a fixed number of successive documents. Its file's name is the SHA-256 of model, precision and
+    texts. The file contains the vectors in text order, little-endian, then the SHA-256 of name and vectors,
+    so
+    damaged or renamed blocks aren't used.
 
     Attributes:
         encoder: the model.
         precision: the type of the embeddings' numbers.
-        folder: the folder of stored blocks; None stores none.
+        folder: the folder with stored blocks; None stores none.
     """
 
     encoder: pairs.Encoder
@@ -51,13 +52,13 @@ class Embeddings:
     folder: Path | None
 
     def of_documents(self, documents: Documents) -> Iterator[tuple[list[str], Vectors]]:
-        """Yields the ids and vectors of documents, block by block, and stores the blocks.
+        """Yields documents' ids and vectors block by block, and stores the blocks.
 
         Raises:
-            ToucheError: if a document or a stored block cannot be read, or a block cannot be written.
+            ToucheError: if a document or a stored block can't be read, or a block can't be written.
         """
         remaining = iter(documents)
-        done = 0  # the number of documents in earlier blocks
+        done = 0  # documents in earlier blocks
         progress = None
         with ExitStack() as stack:
             while block := list(islice(remaining, _BLOCK_DOCUMENTS)):
@@ -65,11 +66,11 @@ class Embeddings:
                 path = self.folder / self._name(texts) if self.folder else None
                 vectors = self._read_stored(path, len(texts)) if path else None
                 if vectors is None:
-                    if progress is None:  # this is the first block that is not stored
+                    if progress is None:  # this is the first block that isn't stored
                         if self.folder:
-                            check_writable(self.folder)  # a complete folder may be read-only
-                        # Not earlier, because counting all documents for the bar takes as long as reading
-                        # stored blocks.
+                            check_writable(self.folder)  # a complete folder can be read-only
+                        # Not earlier, because counting all documents for the bar takes as long as
+                        # reading stored blocks.
                         progress = stack.enter_context(
                             bar("embedding", "documents", lambda: sum(1 for _ in documents), done=done)
                         )
@@ -83,25 +84,25 @@ class Embeddings:
 
     @property
     def _dtype(self) -> "np.dtype[Any]":
-        """The little-endian type of the vectors in a file."""
+        """The vectors' little-endian type in a file."""
         return np.dtype(self.precision).newbyteorder("<")
 
     def _name(self, texts: Sequence[str]) -> str:
-        """Returns the file name of a block."""
-        # The checksums of the model's files, and how many tokens of a text are embedded.
+        """Returns a block's file name."""
+        # The checksums of the model's files, and how many of a text's tokens are embedded.
         settings = {"files": pairs.CHECKSUMS, "length": pairs.LENGTH, "precision": self.precision}
         digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
         for text in texts:
-            encoded = text.encode(errors="surrogatepass")  # JSON can have lone surrogates
-            digest.update(b"%d:" % len(encoded))  # so that the boundaries of texts count
+            encoded = text.encode(errors="surrogatepass")  # JSON can contain lone surrogates
+            digest.update(b"%d:" % len(encoded))  # text boundaries count
             digest.update(encoded)
         return f"{digest.hexdigest()}.{self.precision}"
 
     def _read_stored(self, path: Path, count: int) -> Vectors | None:
-        """Returns the vectors of a block of ``count`` texts; None if its file is missing or damaged."""
+        """Returns a block's vectors for ``count`` texts; None if its file is missing or damaged."""
         try:
             is_empty = path.stat().st_size == 0
-            # An empty file cannot be mapped into memory. Without content it is damaged, see below.
+            # An empty file can't be mapped into memory. Without content it's damaged, see below.
             content = np.zeros(0, np.uint8) if is_empty else np.memmap(path, np.uint8, "r")
         except FileNotFoundError:
             return None
@@ -117,20 +118,20 @@ class Embeddings:
 
 
 def embedded_text(document: AnyDocument) -> str:
-    """Returns the embedded text of a document: title and text, or conclusion and premises."""
+    """Returns the text of a document that is embedded: title and text, or conclusion and premises."""
     return f"{conclusion_of(document)} {premises_of(document)}".strip()
 
 
 def _store(path: Path, vectors: Vectors) -> None:
-    """Writes the file of a block."""
-    path.unlink(missing_ok=True)  # whole would follow a link that someone put into a shared folder
+    """Writes a block's file."""
+    path.unlink(missing_ok=True)  # otherwise, whole would follow a link that someone put into a shared folder
     with whole(path) as file:
         file.write(vectors.tobytes())
         file.write(_checksum(path.name, vectors))
 
 
 def _checksum(name: str, vectors: npt.NDArray[Any]) -> bytes:
-    """Returns the sha256 of a block's file name and vectors."""
+    """Returns the SHA-256 of a block's file name and vectors."""
     digest = hashlib.sha256(name.encode())
     digest.update(vectors.data)
     return digest.digest()

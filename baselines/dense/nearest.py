@@ -9,7 +9,7 @@ from touche import Topic, Topics
 
 Vectors = npt.NDArray[np.floating]
 
-_COSINE_DECIMALS = 6  # further digits depend on the processor and on the other texts of a batch
+_COSINE_DECIMALS = 6  # further digits depend on the processor and on a batch's other texts
 
 
 def nearest(
@@ -18,15 +18,15 @@ def nearest(
     """Yields each topic with its (document id, cosine) pairs, best first, ties by descending id.
 
     Args:
-        topics: topics; for a topic with candidates, only these are ranked.
-        titles: embeddings of the topics' titles with norm 1, a row for each topic.
-        blocks: ids of documents, and their embeddings with norm 1, documents x dimensions.
-        depth: maximum number of documents per topic.
+        topics: topics; if a topic has candidates, only these are ranked.
+        titles: the titles' embeddings with norm 1, a row per topic.
+        blocks: document ids, and their embeddings with norm 1, documents x dimensions.
+        depth: the maximum number of documents per topic.
     """
-    # For each topic its best documents, best first; the cosine is first, because it sorts them.
+    # Each topic's best documents, best first. The cosine comes first, because it sorts them.
     best_by_topic: list[list[tuple[float, str]]] = [[] for _ in topics]
     for ids, vectors in blocks:
-        # In float64, because in float32 the sixth digit depends on the number of threads.
+        # float64, because in float32 the sixth digit depends on the number of threads.
         cosines = np.round(vectors.astype(np.float64) @ titles.T.astype(np.float64), _COSINE_DECIMALS)
         for index, topic in enumerate(topics):
             hits = best_by_topic[index]

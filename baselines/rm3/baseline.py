@@ -8,7 +8,7 @@ from typing import Literal
 
 from touche import Documents, Rankings, Topics, baseline, check_range, scan
 
-Weights = Mapping[str, float]  # of words
+Weights = Mapping[str, float]  # per word
 
 _log = logging.getLogger("touche.rm3")  # the command line shows the loggers below touche
 
@@ -50,7 +50,8 @@ def rm3(
 
     formula = scan.dirichletlm(mu) if model == "dirichletlm" else scan.bm25(k1, b)
     collection = scan.Collection.of(topics, documents, "english")
-    # Unlike ``scan.rank``, this appends no candidates without a term of the title: they give no feedback.
+    # Unlike ``scan.rank``, this appends no candidates without one of the title's terms: they give no
+    # feedback.
     rankings = list(collection.rank(topics, scan.Scoring(formula), feedback))
     feedback_documents = scan.picked(documents, {id for _, hits in rankings for id, _ in hits})
     counts = {document.id: Counter(scan.terms(document.text, "english")) for document in feedback_documents}
@@ -61,7 +62,7 @@ def rm3(
             weights = [score for _, score in hits]
         else:
             log_likelihoods = [log_likelihood(score, query, counts[id], mu) for id, score in hits]
-            # Relative to the greatest likelihood, because likelihoods themselves are too small for floats.
+            # Relative to the greatest likelihood, because likelihoods are too small for floats.
             greatest = max(log_likelihoods, default=0.0)
             weights = [exp(value - greatest) for value in log_likelihoods]
         relevant = [(shares(counts[id]), weight) for (id, _), weight in zip(hits, weights, strict=True)]
@@ -76,16 +77,16 @@ def rm3(
 def log_likelihood(score: float, title: Counter[str], document: Counter[str], mu: float) -> float:
     """Returns ln P(q|d), the log probability of a title q in a document d.
 
-    The probability of a word in a document is P (1 + tf / (mu P)) mu / (mu + length), where P is its share of
-    the collection. The factor P is left out, because it is the same for all documents. Lucene's score has the
-    logarithm of the other two factors for words that the document has. For a word that the document
-    lacks, only ln(mu / (mu + length)) remains, which is added here. As in Lucene, a word that is in the
-    document, but rarer than in the collection, adds 0.
+    A word's probability in a document is P (1 + tf / (mu P)) mu / (mu + length), where P is its share of the
+    collection. We leave out the factor P, which is the same for all documents. For words that the document
+    contains, Lucene's score is the logarithm of the other two factors. For other words, only
+    ln(mu / (mu + length)) remains, which is added here. Like in Lucene, a word that is rarer in the document
+    than in the collection adds 0.
 
     Args:
         score: Lucene's DirichletLM.
-        title: the words of the title with their frequencies.
-        document: the words of the document with their frequencies.
+        title: the title's words with their frequencies.
+        document: the document's words with their frequencies.
         mu: as in ``rm3``.
     """
     lacking = sum(frequency for word, frequency in title.items() if word not in document)
@@ -93,10 +94,10 @@ def log_likelihood(score: float, title: Counter[str], document: Counter[str], mu
 
 
 def expansion(documents: Sequence[tuple[Weights, float]], words: int) -> Weights:
-    """Returns the likeliest words with their shares: P(w|R) is the sum of P(w|d) P(q|d) over the documents.
+    """Returns the likeliest words with their shares: P(w|R) is the sum over documents of P(w|d) P(q|d).
 
     Args:
-        documents: for each document the shares P(w|d) of its words, and its weight, proportional to P(q|d).
+        documents: each document's word shares P(w|d), and its weight, proportional to P(q|d).
         words: the number of words.
     """
     relevance = defaultdict[str, float](float)
@@ -108,14 +109,14 @@ def expansion(documents: Sequence[tuple[Weights, float]], words: int) -> Weights
 
 
 def mix(title: Weights, expansion: Weights, share: float) -> dict[str, float]:
-    """Mixes two sets of weighted words; ``share`` is the weight of the title."""
-    words = {**title, **expansion}  # in the order of the title, then of the expansion
+    """Mixes two sets of weighted words; ``share`` is the title's weight."""
+    words = {**title, **expansion}  # in the title's order, then the expansion's
     weights = {word: share * title.get(word, 0) + (1 - share) * expansion.get(word, 0) for word in words}
     # If the share is 0 or 1, some weights are 0. Their words would still match documents.
     return {word: weight for word, weight in weights.items() if weight}
 
 
 def shares(weights: Weights) -> Weights:
-    """Normalises weights to a sum of 1; without weights, the result is empty."""
+    """Normalizes weights to a sum of 1; without weights, the result is empty."""
     total = sum(weights.values())
     return {word: weight / total for word, weight in weights.items()} if total else {}

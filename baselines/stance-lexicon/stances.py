@@ -1,4 +1,4 @@
-"""The stance of a text towards two compared objects, from words of praise and blame near their mentions."""
+"""A text's stance towards two compared objects, from words of praise and blame near their mentions."""
 
 from bisect import bisect
 from collections.abc import Mapping, Sequence
@@ -8,15 +8,15 @@ from pathlib import Path
 import touche
 from touche import Topic, scan
 
-POLARITIES = {"praise.txt": 1, "blame.txt": -1}  # by the name of the file with the words
+POLARITIES = {"praise.txt": 1, "blame.txt": -1}  # by the words' file name
 
 
 @dataclass(frozen=True)
 class Objects:
-    """The words of each compared object; a word of both objects is a mention of neither.
+    """Each compared object's words. A word that both objects have mentions neither.
 
     Attributes:
-        first, second: words in lower case, without the plural's s; empty if the topic does not have two
+        first, second: words in lower case without the plural's s; empty if the topic doesn't have two
             objects.
     """
 
@@ -25,7 +25,7 @@ class Objects:
 
     @classmethod
     def from_topic(cls, topic: Topic) -> "Objects":
-        """Returns the objects of a topic; both are empty if the topic does not have two objects."""
+        """Returns a topic's objects; both are empty if it doesn't have two."""
         if len(topic.objects) != 2:
             return cls()
         # Lucene's English stop words have no term.
@@ -36,31 +36,31 @@ class Objects:
         return cls(first, second)
 
     def stance(self, text: str, polarities: Mapping[str, int], window: int) -> str:
-        """Returns the stance of a text; Q0 if the topic does not have two objects.
+        """Returns a text's stance; Q0 if the topic doesn't have two objects.
 
         Args:
             text: the text.
-            polarities: 1 for words of praise, and -1 for words of blame.
-            window: the largest distance of such a word from a mention, in words.
+            polarities: 1 for words of praise, -1 for words of blame.
+            window: the largest distance between such a word and a mention, in words.
         """
         if not (self.first and self.second):
             return "Q0"
         tokens = words(text)
         sides = [self._side(token) for token in tokens]
         mentions = [(position, side) for position, side in enumerate(sides) if side]
-        votes = []  # positive for the first object, 0 for a word that is equally near to both
+        votes = []  # positive for the first object, 0 for a word equally near to both
         for position, token in enumerate(tokens):
             side = _nearest_side(mentions, position, window) if token in polarities else None
             if side is not None:
                 votes.append(polarities[token] * side)
-        if not votes:  # no word of praise or blame is near a mention
+        if not votes:  # no word of praise or blame near a mention
             return "NO"
         if sum(votes) == 0:
             return "NEUTRAL"
         return "FIRST" if sum(votes) > 0 else "SECOND"
 
     def _side(self, token: str) -> int:
-        """Returns 1 for a mention of the first object, -1 for one of the second, else 0."""
+        """Returns 1 if a word mentions the first object, -1 for the second, otherwise 0."""
         is_first = singular(token) in self.first
         is_second = singular(token) in self.second
         if is_first == is_second:  # neither, or a word that both objects have
@@ -75,24 +75,24 @@ def lexicon() -> dict[str, int]:
 
 
 def words(text: str) -> list[str]:
-    """Returns the words of a text in lower case."""
+    """Returns a text's words in lower case."""
     return touche.words(text.lower(), also="+#")  # as in C++ and C#
 
 
 def singular(word: str) -> str:
-    """Returns a word without the plural's s; short words such as gas keep their s."""
+    """Returns a word without the plural's s. Short words such as gas keep it."""
     return word[:-1] if word.endswith("s") and len(word) > 3 else word
 
 
 def _nearest_side(mentions: Sequence[tuple[int, int]], position: int, window: int) -> int | None:
-    """Returns the side of the nearest mention: 0 if both objects are equally near, None if none is near.
+    """Returns the nearest mention's side: 0 if both objects are equally near, None if none is near.
 
     Args:
-        mentions: position and side of each mention, in the order of the text.
+        mentions: each mention's position and side, in text order.
         position: the position of a word of praise or blame.
-        window: the largest distance of a mention, in words.
+        window: the largest distance from a mention, in words.
     """
-    # The index of the first mention that is not before the position; (position,) precedes (position, side).
+    # The first mention that isn't before the position; (position,) precedes (position, side).
     next_index = bisect(mentions, (position,))
     neighbours = mentions[max(0, next_index - 1) : next_index + 1]  # the mentions before and after
     # Without neighbours, the distance is too large.
@@ -104,6 +104,6 @@ def _nearest_side(mentions: Sequence[tuple[int, int]], position: int, window: in
 
 
 def _read_words(path: Path) -> list[str]:
-    """Reads a file with a word on each line; lines that begin with # are comments."""
+    """Reads a file with a word per line; lines starting with # are comments."""
     lines = path.read_text(encoding="utf-8").splitlines()
     return [line for line in lines if line and not line.startswith("#")]

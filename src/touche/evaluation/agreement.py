@@ -1,8 +1,8 @@
-"""Agreement of a rerun with its original: documents, order, scores and effects (Breuer et al. 2020).
+"""How a rerun agrees with its original: documents, order, scores and effects (Breuer et al. 2020).
 
 «How to Measure the Reproducibility of System-oriented IR Experiments», SIGIR 2020, asks three questions, from
 strict to mild. Is the order the same? Are the topics' scores the same? Does one run still improve on another?
-Only the first question needs no judgments. The authors' program is ``repro_eval``.
+Only the first needs no judgments. The authors' program is ``repro_eval``.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,23 +31,24 @@ from touche.trec.topics import in_order
 
 NEAR = 5  # ranks
 FAR = 100  # ranks
-PERSISTENCE = 0.95  # p of rank-biased overlap, as in repro_eval 0.5
-EVALUATOR = "trec_eval"  # because it also scores topics that a run lacks
+PERSISTENCE = 0.95  # rank-biased overlap's p, as in repro_eval 0.5
+EVALUATOR = "trec_eval"  # it also scores topics that a run lacks
 
 
 @dataclass(frozen=True)
 class Overlap:
-    """Agreement of two runs without judgments, as means over the topics that at least one run has.
+    """How two runs agree without judgments, as means over the topics that at least one run has.
 
     Attributes:
-        run_a, run_b: paths of the run files, the original first.
-        topics: number of topics that at least one run has.
-        overlap_5: share of the first five results that both runs have, relative to the longer list.
-        overlap_100: the same share of the first hundred results.
+        run_a, run_b: the run files' paths, the original first.
+        topics: how many topics at least one run has.
+        overlap_5: the share of the first five results that both runs have, relative to the longer list.
+        overlap_100: the same for the first hundred results.
         tau: Kendall's rank correlation of the documents that both runs rank, from -1 to 1. Topics with fewer
-            than two common documents do not count. None if no topic counts.
-        tau_union: Kendall's tau over the union of both rankings, see ``tau_union``. A topic does not count if
-            a run has fewer than two documents, or the runs share none. None if no topic counts.
+            than two common documents don't count. None if no topic counts.
+        tau_union: Kendall's tau over the union of both rankings, see ``tau_union``. A topic doesn't count if
+            a
+            run has fewer than two documents, or the runs share none. None if no topic counts.
         rbo: rank-biased overlap, see ``rbo``; 0 for a topic that one run lacks.
     """
 
@@ -63,17 +64,16 @@ class Overlap:
 
 @dataclass(frozen=True)
 class ScoredOverlap(Overlap):
-    """Agreement of two runs by the judgments of one dimension, over all judged topics.
-
-    A topic that a run lacks has the score 0.
+    """How two runs agree in one dimension, over all judged topics. A topic that a run lacks scores 0.
 
     Attributes:
-        task, dimension, qrels, measure, evaluator: subject of the scores, as in ``Score``.
-        mean_a, mean_b: means of the measure.
-        rmse: root mean square error of the topics' scores, see ``rmse``.
-        p_t_test: two-sided p-value of the paired t-test; None if all topics differ by the same amount.
-        effect_ratio, delta_ri: size of a reproduced improvement, see the functions of these names; None if
-            undefined, or without a baseline.
+        task, dimension, qrels, measure, evaluator: what is scored, as in ``Score``.
+        mean_a, mean_b: the measure's means.
+        rmse: the root mean square error between topic scores, see ``rmse``.
+        p_t_test: the paired t-test's two-sided p-value; None if all topics differ by the same amount.
+        effect_ratio, delta_ri: how much of an improvement is reproduced, see these functions; None if
+            undefined,
+            or without a baseline.
     """
 
     task: str
@@ -128,7 +128,7 @@ def overlap(
         >>> agreement.run_a, agreement.run_b, agreement.topics, agreement.overlap_5
         ('mine', 'theirs', 1, 0.5)
     """
-    # A dictionary's runs get its names here, because below they are in a list with the baselines.
+    # A dictionary names its runs here, because below they are in a list with the baselines.
     originals = read_runs(runs, distinct=False) if isinstance(runs, Mapping) else list_of_runs(runs)
     baselines = list_of_runs(baseline or [])
     if baselines and (task is None or len(originals) != 2 or len(baselines) != 2):
@@ -160,12 +160,12 @@ def overlap(
 def scored_overlaps(
     paths: Sequence[Path], evaluated: Sequence[Evaluated], baseline: Sequence[Path] = ()
 ) -> Iterator[ScoredOverlap]:
-    """Yields the agreement of each pair of runs in every dimension.
+    """Yields how each pair of runs agrees in every dimension.
 
     Args:
         paths: run files.
-        evaluated: the runs and their baselines, evaluated by trec_eval, or the measure's only evaluator.
-        baseline: empty, or two run files: the original's baseline, and the rerun of this baseline.
+        evaluated: the runs and their baselines, evaluated with trec_eval or the measure's only evaluator.
+        baseline: empty, or two run files: the original's baseline and its rerun.
 
     Raises:
         ToucheError: if there are fewer than two runs, or two runs share no topic.
@@ -183,9 +183,9 @@ def overlap_of(a: Ranked, b: Ranked, names: tuple[str, str]) -> Overlap:
     """Compares two runs without judgments.
 
     Args:
-        a: rankings of the original.
-        b: rankings of its rerun.
-        names: names of both runs in the record.
+        a: the original's rankings.
+        b: the rerun's rankings.
+        names: both runs' names in the record.
 
     Raises:
         ToucheError: if the runs share no topic.
@@ -194,7 +194,7 @@ def overlap_of(a: Ranked, b: Ranked, names: tuple[str, str]) -> Overlap:
         raise ToucheError(f"{' and '.join(names)} have no topic in common; pass runs of one task")
     run_a, run_b = names
     lists = [(a.get(topic, []), b.get(topic, [])) for topic in a.keys() | b.keys()]
-    # Without a common document, tau_union would be 1, so it leaves these topics out; tau is None there.
+    # Without a common document, tau_union would be 1, so it skips these topics; tau is None there.
     with_common = [(list_a, list_b) for list_a, list_b in lists if not set(list_a).isdisjoint(list_b)]
     return Overlap(
         run_a=run_a,
@@ -209,17 +209,17 @@ def overlap_of(a: Ranked, b: Ranked, names: tuple[str, str]) -> Overlap:
 
 
 def scored_overlap(unscored: Overlap, a: Evaluated, b: Evaluated, *baselines: Evaluated) -> ScoredOverlap:
-    """Returns the agreement of two runs with and without judgments.
+    """Returns how two runs agree with and without judgments.
 
     Args:
-        unscored: their agreement without judgments.
-        a, b: original and rerun, in one dimension, by trec_eval, or the measure's only evaluator.
-        baselines: none, or the baseline of each run, in the same dimension.
+        unscored: how they agree without judgments.
+        a, b: original and rerun in one dimension, with trec_eval or the measure's only evaluator.
+        baselines: none, or each run's baseline in the same dimension.
     """
     evaluator = EVALUATOR if EVALUATOR in a.evaluations else next(iter(a.evaluations))
     evaluations = [run.evaluations[evaluator].per_topic for run in (a, b, *baselines)]
     topics = sorted(set[str]().union(*evaluations), key=in_order)
-    # A topic without results counts as 0, also by an evaluator that leaves it out.
+    # A topic without results counts as 0, even if the evaluator leaves it out.
     scores_a, scores_b, *scores_of_baselines = (
         [values.get(topic, 0.0) for topic in topics] for values in evaluations
     )
@@ -250,7 +250,7 @@ def scored_overlap(unscored: Overlap, a: Evaluated, b: Evaluated, *baselines: Ev
 def tau(a: Sequence[str], b: Sequence[str]) -> float | None:
     """Returns Kendall's rank correlation of the documents in both lists: (P - Q) / (P + Q).
 
-    P pairs of documents have the same order in both lists, Q pairs do not.
+    P pairs of documents have the same order in both lists, Q pairs don't.
 
     Returns:
         From -1 (reversed) to 1 (same order); None with fewer than two common documents.
@@ -263,18 +263,20 @@ def tau_union(a: Sequence[str], b: Sequence[str]) -> float | None:
     """Returns Kendall's tau over the union of two rankings.
 
     The union is the original's ranking, followed by the documents that only the rerun has, in its order. Each
-    document is replaced by its position in the union, so the original becomes 1, 2, ..., n. Tau compares
-    these two lists of positions. For example, a b c d and b e c f become 1 2 3 4 and 2 5 3 6, whose tau is
-    (5 - 1) / 6. A new document counts against the rerun only if it precedes an old one. Runs with nothing in
-    common have tau 1, so read tau together with the overlap. The longer list is cut to the length of the
-    shorter one.
+    document is replaced with its position in the union, so the original becomes 1, 2, ..., n. Tau compares
+    these
+    two lists of positions. For example, a b c d and b e c f become 1 2 3 4 and 2 5 3 6, whose tau is
+    (5 - 1) / 6. A new document only counts against the rerun if it precedes an old one. Runs with nothing in
+    common have tau 1, so read tau together with the overlap. The longer list is cut to the shorter one's
+    length.
 
     ``repro_eval`` 0.5 numbers the union by document ids instead. Its value therefore depends on the ids, and
-    is near 0 even for similar runs. If the ids have the order of the union, both values are equal.
+    is
+    near 0 even for similar runs. If the ids are in union order, both values are equal.
 
     Args:
-        a: ranking of the original.
-        b: ranking of the rerun; tau is not symmetric.
+        a: the original's ranking.
+        b: the rerun's ranking; tau isn't symmetric.
 
     Returns:
         From -1 to 1; None if a list has fewer than two documents.
@@ -287,17 +289,16 @@ def tau_union(a: Sequence[str], b: Sequence[str]) -> float | None:
 def rbo(a: Sequence[str], b: Sequence[str]) -> float:
     """Returns rank-biased overlap (Webber et al. 2010), a weighted mean of the overlap down to each rank d.
 
-    The overlap is |first d of a ∩ first d of b| / d, for d from 1 to the length of the longer list. Its
-    weight is p^(d - 1), p = 0.95, so the first 20 ranks of a long list have 85% of the weight. ``repro_eval``
-    uses the same formula, but always down to rank 1000, so even two equal runs have less than 1 if they are
-    short.
+    The overlap is |first d of a ∩ first d of b| / d, for d from 1 to the longer list's length. Its weight is
+    p^(d - 1), p = 0.95, so a long list's first 20 ranks have 85% of the weight. ``repro_eval`` uses the same
+    formula, but always down to rank 1000, so even two equal runs have less than 1 if they are short.
 
     Returns:
         From 0 (nothing in common) to 1 (the same list); 0 if a list is empty.
     """
     positions_a = _positions(a)
     positions_b = _positions(b)
-    # Each common document counts from its later position on, because both lists have it there.
+    # A common document counts from its later position on, where both lists contain it.
     later_positions = [
         max(positions_a[document], positions_b[document]) for document in positions_a.keys() & positions_b
     ]
@@ -310,10 +311,10 @@ def rmse(a: Sequence[float], b: Sequence[float]) -> float:
     """Returns the root mean square error: the root of the mean over topics of (score in a - score in b)^2.
 
     Args:
-        a, b: scores of the same topics.
+        a, b: scores for the same topics.
 
     Returns:
-        From 0 (equal scores) to the largest score of the measure, such as 1 for nDCG.
+        From 0 (equal scores) to the measure's largest score, such as 1 for nDCG.
     """
     return sqrt(fmean((score_a - score_b) ** 2 for score_a, score_b in zip(a, b, strict=True)))
 
@@ -323,11 +324,12 @@ def effect_ratio(a: float, baseline_a: float, b: float, baseline_b: float) -> fl
 
     Args:
         a, baseline_a: mean scores of the original and its baseline.
-        b, baseline_b: mean scores of the reruns.
+        b, baseline_b: the reruns' mean scores.
 
     Returns:
-        1 for an effect of the same size, less for a smaller effect, 0 for none, below 0 for a reversed
-        effect. None if the original has no effect.
+        1 for an effect of the same size, less for a smaller one, 0 for none, negative for a reversed one.
+        None
+        if the original has no effect.
     """
     return None if isclose(a, baseline_a) else (b - baseline_b) / (a - baseline_a)
 
@@ -337,10 +339,10 @@ def delta_ri(a: float, baseline_a: float, b: float, baseline_b: float) -> float 
 
     Args:
         a, baseline_a: mean scores of the original and its baseline.
-        b, baseline_b: mean scores of the reruns.
+        b, baseline_b: the reruns' mean scores.
 
     Returns:
-        0 if both improvements are equal, above 0 if the rerun's is smaller; None if a baseline scores 0.
+        0 if both improvements are equal, positive if the rerun's is smaller; None if a baseline scores 0.
     """
     if not (baseline_a and baseline_b):
         return None
@@ -348,7 +350,7 @@ def delta_ri(a: float, baseline_a: float, b: float, baseline_b: float) -> float 
 
 
 def rankings(run: Run) -> Ranked:
-    """Returns the documents of each topic, best first, in trec_eval's order."""
+    """Returns each topic's documents, best first, in trec_eval's order."""
     return run.documents_of(run.by_score)
 
 
@@ -364,27 +366,27 @@ def _pairs(paths: Sequence[Path]) -> Iterator[tuple[Path, Path]]:
 
 
 def _common_share(a: Sequence[str], b: Sequence[str]) -> float:
-    """Returns the number of documents in both lists, divided by the length of the longer list."""
+    """Returns the number of documents in both lists, divided by the longer list's length."""
     return len(set(a) & set(b)) / max(len(a), len(b))
 
 
 def _positions(documents: Iterable[str]) -> dict[str, int]:
-    """Returns the position of each document, from 0."""
+    """Returns each document's position, from 0."""
     return {document: position for position, document in enumerate(documents)}
 
 
 def _kendall(positions: Sequence[int]) -> float | None:
-    """Returns Kendall's tau of two rankings of the same documents; None for fewer than two documents.
+    """Returns Kendall's tau for two rankings of the same documents; None for fewer than two documents.
 
     Args:
-        positions: positions of the documents in one ranking, in the order of the other ranking.
+        positions: the documents' positions in one ranking, in the other ranking's order.
     """
-    from scipy.stats import kendalltau  # here, because it takes 620 ms
+    from scipy.stats import kendalltau  # takes 620 ms
 
     return float(kendalltau(range(len(positions)), positions).statistic) if len(positions) > 1 else None
 
 
 def _mean(correlations: Sequence[float | None]) -> float | None:
-    """Returns the mean of the defined values."""
+    """Returns the mean of the values that aren't None."""
     defined = [correlation for correlation in correlations if correlation is not None]
     return fmean(defined) if defined else None

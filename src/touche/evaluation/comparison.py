@@ -221,17 +221,17 @@ def compare(
     if published and (randomisation or bounds or reference is not None):
         raise ToucheError(_ONLY_T_TEST)
     sources, reference_name = with_reference(run_sources(runs), reference)
-    # Published values are scores of the evaluator touche. If ``score`` got only touche, it would refuse a
-    # measure that only trec_eval has. With both evaluators, no pair can be compared by such a measure, and
+    # Published values are touche's scores. If ``score`` only got touche, it would refuse a measure
+    # that only trec_eval has. With both evaluators, no pair can be compared with such a measure, and
     # the error at the end names the tasks with published values.
     by_measure = score(sources, task, "both" if published else evaluator, "exact", measure, qrels)
     compared = list[Comparison]()
     pairs = list[tuple[PairOfRuns, TopicValues, TopicValues]]()
     reasons = list[str]()  # why pairs are missing
     for evaluated in by_measure:
-        # The organizers' script alone evaluates stances, so rankings show what can be chosen.
+        # Only the organizers' script evaluates stances, so rankings show what you can choose.
         evaluations = next((run for run in evaluated if run.is_ranking), evaluated[0]).evaluations
-        # A measure that only touche has is computed by touche, also if trec_eval is chosen.
+        # If only touche has a measure, touche computes it even when trec_eval is chosen.
         scorer = evaluator if evaluator in evaluations else next(iter(evaluations))
         if published:
             records, why_missing = published_comparisons(evaluated)
@@ -285,14 +285,15 @@ def _remedy_for_no_pair(task: str | None, published: bool) -> str:
 def with_reference(
     sources: list[RunSource], reference: AnyRun | None
 ) -> tuple[list[RunSource], str | Path | None]:
-    """Returns runs, read if their lines decide, with the path of the reference, or its tag if it is a text.
+    """Returns runs, which are read if their lines decide, with the reference's path, or its tag if it's a
+    string.
 
     Args:
         sources: the runs.
         reference: one of them; None if there is none.
 
     Raises:
-        ToucheError: if the reference is neither a text nor one of the runs, or a run that is read is
+        ToucheError: if the reference is neither a string nor one of the runs, or a run that is read is
             unusable.
     """
     if reference is None:
@@ -308,7 +309,7 @@ def with_reference(
     for source in sources:
         if source.passed is reference:
             return sources, source.name
-    untagged = run_of(reference).called("")  # the names in a dictionary replace tags
+    untagged = run_of(reference).called("")  # a dictionary's names replace tags
     read = [source._replace(content=run) for source, run in zip(sources, read_sources(sources), strict=True)]
     equal = [source.name for source in read if source.read().called("") == untagged]
     if len(equal) != 1:
@@ -325,19 +326,20 @@ def comparisons(
     bounds: bool = False,
     intervals: bool = True,
 ) -> tuple[list[Comparison], list[str]]:
-    """Compares runs in every dimension; the correction is for all comparisons by the same measure.
+    """Compares runs in every dimension. The correction covers all comparisons with the same measure.
 
     Args:
         runs: evaluated runs.
-        evaluator: evaluator whose scores are compared.
-        reference: run to compare each other run with; None compares all pairs.
+        evaluator: the evaluator whose scores are compared.
+        reference: a run to compare each other run with; None compares all pairs.
         randomisation: whether to add the randomisation test, which takes longer.
-        bounds: whether to add the bounds of each difference, which take longer.
-        intervals: whether to compute the intervals, which take most of the time; else they are NaN.
+        bounds: whether to add each difference's bounds, which take longer.
+        intervals: whether to compute the intervals, which take most of the time; otherwise they are NaN.
 
     Returns:
-        The comparisons, and a sentence for each pair with too few common topics, or too few common documents
-        with a judged stance.
+        The comparisons, and a sentence per pair with too few common topics, or too few common documents with
+        a
+        judged stance.
 
     Raises:
         ToucheError: if there is only one run.
@@ -370,14 +372,14 @@ def comparisons(
 
 
 def published_comparisons(runs: Sequence[Evaluated]) -> tuple[list[Comparison], list[str]]:
-    """Compares runs with each published run, by the published values of topics (of the organizers' script).
+    """Compares runs with each published run, using published topic values (the organizers' script's).
 
     Args:
-        runs: evaluated runs; runs without scores by touche are left out. Scores are rounded as published.
+        runs: evaluated runs; runs without touche scores are left out. Scores are rounded like published ones.
 
     Returns:
-        The comparisons, corrected for all by the same measure, and a sentence for each published run without
-        a value for each topic, or with the values of the run itself.
+        The comparisons, corrected over all with the same measure, and a sentence per published run without a
+        value for each topic, or with the run's own values.
     """
     compared = list[Comparison]()
     why_missing = dict[str, None]()  # an ordered set, because several runs can have the same sentence
@@ -387,17 +389,17 @@ def published_comparisons(runs: Sequence[Evaluated]) -> tuple[list[Comparison], 
         for row in comparable(run.task, run.dimension, _PUBLISHED_BY):
             name = f"{row.name} ({row.tag})"
             values = topic_values(row)
-            if isinstance(values, str):  # the reason why there are none
+            if isinstance(values, str):  # why there are none
                 why_missing[f"{name} is not compared in {run.dimension}: {values}"] = None
                 continue
             scores = {topic: (rounded(own[topic]), values[topic]) for topic in own if topic in values}
-            if len(scores) < _FEWEST:  # a run of other topics; the caller reports that nothing is compared
+            if len(scores) < _FEWEST:  # a run for other topics; the caller reports that nothing is compared
                 continue
             if scores.keys() == own.keys() and all(value == other for value, other in scores.values()):
                 equal = "both have the same value in every topic"
                 why_missing[f"{run.name} is not compared with {name}, because {equal}"] = None
             else:
-                pair = replace(_pair(run, run, _PUBLISHED_BY), run_b=name)  # all but the name is equal
+                pair = replace(_pair(run, run, _PUBLISHED_BY), run_b=name)  # everything but the name is equal
                 compared.append(_comparison(pair, scores, randomisation=False))
     return _corrected(compared), [*why_missing]
 
@@ -405,7 +407,7 @@ def published_comparisons(runs: Sequence[Evaluated]) -> tuple[list[Comparison], 
 def pairs_with_values(
     runs: Sequence[Evaluated], evaluator: str, reference: Evaluated | None = None
 ) -> list[tuple[PairOfRuns, TopicValues, TopicValues]]:
-    """Returns each pair of rankings with both runs' values; arguments as for ``comparisons``."""
+    """Returns each pair of rankings with both runs' values. Arguments as for ``comparisons``."""
     rankings = [run for run in runs if run.is_ranking]
     values = {id(run): run.values(evaluator) for run in rankings}  # a run's once, for all its pairs
     return [(_pair(a, b, evaluator), values[id(a)], values[id(b)]) for a, b in _pairs(rankings, reference)]
@@ -414,12 +416,12 @@ def pairs_with_values(
 def topic_differences(
     pair: PairOfRuns, values_a: TopicValues, values_b: TopicValues, titles: Mapping[str, str]
 ) -> list[TopicDifference]:
-    """Returns the differences of two runs on their common topics, the largest first.
+    """Returns two runs' differences on their common topics, the largest first.
 
     Args:
         pair: the two runs.
         values_a, values_b: their values by topic.
-        titles: the titles of topics; empty if they are unknown.
+        titles: the topics' titles; empty if unknown.
     """
     scores = _common_scores(values_a, values_b)
     rows = [
@@ -437,7 +439,7 @@ def topic_differences(
 
 
 def conclusions(compared: Sequence[Comparison]) -> list[str]:
-    """Returns a sentence for each comparison: what differs, by how much, and what the test says about it."""
+    """Returns a sentence per comparison: what differs, by how much, and what the test says."""
     by_measure = group_by(compared, lambda row: row.measure)
     return [
         f"{row.measure}, {row.dimension}: {_finding(row)}; {_significance(row, len(by_measure[row.measure]))}"
@@ -448,7 +450,7 @@ def conclusions(compared: Sequence[Comparison]) -> list[str]:
 def _finding(row: Comparison) -> str:
     """Returns which run has the higher mean, and by how much."""
     size = abs(row.difference)
-    if size < 1e-9:  # a mean of rounded differences
+    if size < 1e-9:  # a mean over rounded differences
         return f"{row.run_a} and {row.run_b} have the same mean"
     side = "above" if row.difference > 0 else "below"
     amount = f"{size:.3f}" if size >= 0.0005 else "less than 0.001"
@@ -456,7 +458,7 @@ def _finding(row: Comparison) -> str:
 
 
 def _significance(row: Comparison, tests: int) -> str:
-    """Returns whether a difference is significant after the correction for a number of tests, as a clause."""
+    """Returns whether a difference is significant, corrected for a number of tests, as a clause."""
     excludes_0 = row.low > 0 or row.high < 0
     if row.results is not None:
         side = "excludes" if excludes_0 else "contains"
@@ -477,7 +479,7 @@ def _significance(row: Comparison, tests: int) -> str:
 
 
 def run_named(name: str | Path, runs: Sequence[Evaluated]) -> Evaluated:
-    """Returns a run by its path, or by its name or tag if ``name`` is a text.
+    """Returns a run by its path or, if ``name`` is a string, by its name or tag.
 
     Raises:
         ToucheError: if there is none, or several runs have this tag.
@@ -485,9 +487,10 @@ def run_named(name: str | Path, runs: Sequence[Evaluated]) -> Evaluated:
     for run in runs:
         if run.path == name or (isinstance(name, str) and name in (run.name, str(run.path))):
             return run
-    # A run whose tag is not unique is named by its path. Its tag is enough if ``runs`` lacks the other runs.
+    # A run is named by its path if its tag isn't unique. Its tag is enough if ``runs`` lacks the
+    # others.
     tagged = [run for run in runs if run.tag == name]
-    paths = [*dict.fromkeys(str(run.path) for run in tagged)]  # a run is there once for each dimension
+    paths = [*dict.fromkeys(str(run.path) for run in tagged)]  # a run occurs once per dimension
     if len(paths) > 1:
         raise ToucheError(f"{len(paths)} runs have the tag {name!r}; pass a path, such as {paths[0]}")
     if not tagged:
@@ -509,7 +512,7 @@ def _pairs(runs: Sequence[Evaluated], reference: Evaluated | None) -> Iterator[t
 
 
 def _pair(a: Evaluated, b: Evaluated, evaluator: str) -> PairOfRuns:
-    """Returns what a comparison of two runs is about; both have the same dimension and measure."""
+    """Returns what a comparison of two runs is about. Both have the same dimension and measure."""
     return PairOfRuns(
         run_a=a.name,
         run_b=b.name,
@@ -522,7 +525,7 @@ def _pair(a: Evaluated, b: Evaluated, evaluator: str) -> PairOfRuns:
 
 
 def _common_scores(values_a: TopicValues, values_b: TopicValues) -> PairedScores:
-    """Returns both values of each topic that both runs have."""
+    """Returns both values for each topic that both runs have."""
     return {topic: (values_a[topic], values_b[topic]) for topic in values_a if topic in values_b}
 
 
@@ -557,7 +560,7 @@ def _comparison(
 
 
 def _with_bounds(comparison: Comparison, a: Evaluated, b: Evaluated) -> Comparison:
-    """Returns a comparison with the bounds of its difference; without bounds it is unchanged."""
+    """Adds the difference's bounds to a comparison, if there are any."""
     bounds = difference_bounds(a, b, comparison.evaluator)
     if bounds is None:
         return comparison
@@ -569,19 +572,19 @@ def _with_bounds(comparison: Comparison, a: Evaluated, b: Evaluated) -> Comparis
 
 
 def difference_bounds(a: Evaluated, b: Evaluated, evaluator: str) -> Bounds | None:
-    """Returns the bounds of run A's mean minus run B's.
+    """Returns the bounds on run A's mean minus run B's.
 
-    The means are over the topics in which both runs have bounds. These include topics that touche leaves out
-    until their documents are judged.
+    The means cover the topics in which both runs have bounds, including topics that touche leaves out until
+    their documents are judged.
 
     Returns:
-        None for measures without bounds; for AP@k, which has bounds only for one list; and if it is unknown
+        None for measures without bounds; for AP@k, which only has bounds for one list; and if we can't know
         which topics touche would average over.
     """
-    measure = a.bounded_measure  # that of run B is equal, because measure and judgments are the same
+    measure = a.bounded_measure  # the same for run B, because measure and judgments are the same
     if measure is None or measure.lacks_differences:
         return None
-    # Without bounds of a mean, it is unknown which topics touche would average over.
+    # When a mean has no bounds, we don't know which topics touche would average over.
     if a.mean_bounds(evaluator) is None or b.mean_bounds(evaluator) is None:
         return None
     common = a.bounds[evaluator].keys() & b.bounds[evaluator].keys()
@@ -589,13 +592,13 @@ def difference_bounds(a: Evaluated, b: Evaluated, evaluator: str) -> Bounds | No
 
 
 def _corrected(compared: Sequence[Comparison]) -> list[Comparison]:
-    """Returns comparisons grouped by measure; p-values are corrected for the number in their group."""
+    """Groups comparisons by measure and corrects p-values for their group's size."""
     by_measure = group_by(compared, lambda comparison: comparison.measure)
     return [comparison for group in by_measure.values() for comparison in _corrected_together(group)]
 
 
 def _corrected_together(compared: Sequence[Comparison]) -> list[Comparison]:
-    """Returns comparisons by one measure, corrected for their number by Holm's method."""
+    """Corrects comparisons with one measure for their number, using Holm's method."""
     p_t_tests = holm([comparison.p_t_test for comparison in compared])
     p_randomisations = holm([comparison.p_randomisation for comparison in compared])
     return [
@@ -616,7 +619,7 @@ def _stance_comparison(a: Evaluated, b: Evaluated) -> Comparison:
         ToucheError: if there are too few such documents.
     """
     first, second, (low, high) = stance_difference(a.lines, b.lines, a.judgments, a.task.stances)
-    # A mean is None only without documents, but here the runs have common ones.
+    # A mean is only None without documents, but here the runs share some.
     assert first.mean is not None and second.mean is not None
     return Comparison(
         **vars(_pair(a, b, "touche")),

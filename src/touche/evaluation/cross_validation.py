@@ -28,8 +28,8 @@ class Fold(Generic[_T]):
     """Topics that are tested together.
 
     Attributes:
-        choice: candidate with the highest mean over all other topics; the first of equal ones.
-        values: values of this candidate by tested topic.
+        choice: the candidate with the highest mean over all other topics; the first one if several are equal.
+        values: this candidate's value for each tested topic.
     """
 
     choice: _T
@@ -37,19 +37,19 @@ class Fold(Generic[_T]):
 
     @property
     def mean(self) -> float | None:
-        """Mean over the tested topics; None if the evaluator averages over none of them."""
+        """The mean over the tested topics; None if the evaluator averages over none of them."""
         return fmean(self.values.values()) if self.values else None
 
 
 @dataclass(frozen=True)
 class Choice(Generic[_T]):
-    """A candidate that is the choice of some folds.
+    """A candidate that some folds choose.
 
     Attributes:
         choice: the candidate.
-        folds: number of folds with this choice.
-        topics: number of the folds' topics that the evaluator scores.
-        mean: mean over these topics; None without any.
+        folds: how many folds choose it.
+        topics: how many of the folds' topics the evaluator scores.
+        mean: the mean over these topics; None without any.
     """
 
     choice: _T
@@ -60,11 +60,11 @@ class Choice(Generic[_T]):
 
 @dataclass(frozen=True)
 class CrossValidation(Generic[_T]):
-    """Scores of tuned candidates on topics that were not used for tuning.
+    """Tuned candidates' scores on topics that weren't used for tuning.
 
     Attributes:
         method: a name in ``FOLDS``.
-        folds: folds; each topic is tested in exactly one.
+        folds: the folds; each topic is tested in exactly one.
     """
 
     method: str
@@ -72,17 +72,17 @@ class CrossValidation(Generic[_T]):
 
     @cached_property
     def values(self) -> Values:
-        """Values by topic, in order; each is a value of the candidate that was chosen on other topics."""
+        """Values by topic, in order, each from the candidate that was chosen on other topics."""
         values = {topic: value for fold in self.folds for topic, value in fold.values.items()}
         return {topic: values[topic] for topic in sorted(values, key=in_order)}
 
     @property
     def choices(self) -> list[Choice[_T]]:
-        """Each chosen candidate, in the order of its first fold; candidates with the same text are equal."""
+        """Each chosen candidate, by its first fold. Candidates with the same text are equal."""
         choices = []
-        # Texts are the keys, because a ``Setting`` of a sweep cannot be hashed.
+        # Texts are the keys, because a sweep's ``Setting`` can't be hashed.
         for folds in group_by(self.folds, lambda fold: str(fold.choice)).values():
-            values = [value for fold in folds for value in fold.values.values()]  # of all topics of the folds
+            values = [value for fold in folds for value in fold.values.values()]  # over all the folds' topics
             choices.append(
                 Choice(
                     choice=folds[0].choice,
@@ -95,12 +95,12 @@ class CrossValidation(Generic[_T]):
 
     @property
     def mean(self) -> float:
-        """Mean over all topics."""
+        """The mean over all topics."""
         return fmean(self.values.values())
 
     @property
     def interval(self) -> tuple[float, float]:
-        """95% confidence interval of the mean, by bootstrap over the topics."""
+        """The mean's 95% confidence interval, by bootstrapping topics."""
         return bootstrap_interval(list(self.values.values()))
 
 
@@ -132,7 +132,7 @@ def cross_validated(
 
 
 def best(candidates: Mapping[_T, Values], topics: set[str]) -> _T:
-    """Returns the candidate with the highest mean over some topics; the first of equal ones.
+    """Returns the candidate with the highest mean over some topics; the first one if several are equal.
 
     Args:
         candidates: candidates with their values; a topic that the evaluator leaves out has none.

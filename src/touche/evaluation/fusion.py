@@ -1,4 +1,4 @@
-"""Fusion of several runs."""
+"""Fuses several runs."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -22,22 +22,22 @@ from touche.trec.columns import Run, Words
 from touche.trec.run_forms import AnyRun, RunSource, read_sources, run_sources
 from touche.trec.runs import MAX_DEPTH, RUN_FILE
 
-K = 60  # of reciprocal rank fusion, as in its paper; a larger K levels the ranks
-PHI = 0.95  # of rank-biased centroids: the chance to read on; with 0.8, rank 460 is 0 as float32
+K = 60  # reciprocal rank fusion's, as in its paper; a larger K levels the ranks
+PHI = 0.95  # rank-biased centroids' chance to read on; with 0.8, rank 460 is 0 as float32
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Method:
-    """A method of fusion.
+    """A fusion method.
 
     Attributes:
-        shares: computes the shares of a run, which are what the run adds to each document of a topic. The
-            argument is the run's scores of these documents, best first, in trec_eval's order.
-        combine: computes the documents' scores from the shares, a row for each run and a column for each
-            document. The second argument has the same shape and is false where a run lacks a document. The
-            share is 0 there.
+        shares: computes what a run adds to each document of a topic, from its scores for these documents,
+            best
+            first in trec_eval's order.
+        combine: computes the documents' scores from the shares, shape (runs, documents). The second argument
+            has the same shape and is False where a run lacks a document, whose share is 0.
     """
 
     shares: Callable[[Floats], Floats]
@@ -46,11 +46,11 @@ class Method:
 
 @dataclass(frozen=True)
 class Shares:
-    """The shares of all documents of a topic.
+    """All shares for a topic's documents.
 
     Attributes:
         documents: the ids, descending.
-        by_run: the share of each document in each run; shape (runs, documents).
+        by_run: each document's share in each run; shape (runs, documents).
         has: whether each run has each document; the same shape.
         stances: each document's stance in the first run that has it.
     """
@@ -63,12 +63,12 @@ class Shares:
 
 @dataclass(frozen=True)
 class Fused:
-    """The fused documents of a topic.
+    """A topic's fused documents.
 
     Attributes:
         documents: the ids; descending before ``best``.
-        scores: the score of each document; float32 after ``best``.
-        stances: the stance of each document.
+        scores: each document's score; float32 after ``best``.
+        stances: each document's stance.
     """
 
     documents: NDArray[np.object_]
@@ -76,23 +76,23 @@ class Fused:
     stances: NDArray[np.object_]
 
     def best(self, depth: int) -> "Fused":
-        """Returns the best documents in trec_eval's order: by score as float32, ties by descending id.
+        """Returns the best documents in trec_eval's order: by float32 score, ties by descending id.
 
         Args:
-            depth: maximum number of documents.
+            depth: the maximum number of documents.
         """
-        scores = self.scores.astype(np.float32) + np.float32(0)  # -0 becomes 0, as in runs that are read
-        order = np.argsort(-scores, kind="stable")[:depth]  # the ids descend already
+        scores = self.scores.astype(np.float32) + np.float32(0)  # turns -0 into 0, as in runs that are read
+        order = np.argsort(-scores, kind="stable")[:depth]  # the ids already descend
         return Fused(documents=self.documents[order], scores=scores[order], stances=self.stances[order])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FusedRun(Run):
-    """A run that was fused from others.
+    """A run fused from others.
 
     Attributes:
-        warnings: sentences on runs that may be of different tasks.
-        task: the task that ir-metadata.yml next to the runs names; empty if there is none, or several.
+        warnings: sentences about runs that may be for different tasks.
+        task: the task named by ir-metadata.yml next to the runs; empty if there is none, or several.
     """
 
     warnings: tuple[str, ...] = ()
@@ -104,15 +104,15 @@ def topic_shares(runs: Sequence[Run], method: Method) -> Iterator[tuple[str, Sha
 
     Args:
         runs: the runs.
-        method: one of ``METHODS``.
+        method: a name in ``METHODS``.
     """
     for topic in dict.fromkeys(topic for run in runs for topic in run.by_score):
         yield topic, _shares_of_topic(topic, runs, method)
 
 
 def _shares_of_topic(topic: str, runs: Sequence[Run], method: Method) -> Shares:
-    """Returns what each run adds to each document of a topic, with the documents by descending id."""
-    # By row of the result: the lines of each run that has the topic, best first.
+    """Returns what each run adds to each document of a topic, with documents by descending id."""
+    # By row in the result: the lines of each run with the topic, best first.
     ranked = {row: run.take(run.by_score[topic]) for row, run in enumerate(runs) if topic in run.by_score}
     documents = sorted(set[str]().union(*(lines.documents for lines in ranked.values())), reverse=True)
     column_of = {document: column for column, document in enumerate(documents)}
@@ -128,7 +128,7 @@ def _shares_of_topic(topic: str, runs: Sequence[Run], method: Method) -> Shares:
 
 
 def weighted(shares: Shares, method: Method, weights: Sequence[float] | None) -> Fused:
-    """Combines the shares of a topic into the scores of the documents, whose ids still descend.
+    """Combines a topic's shares into document scores, whose ids still descend.
 
     Args:
         shares: the shares.
@@ -141,14 +141,15 @@ def weighted(shares: Shares, method: Method, weights: Sequence[float] | None) ->
 
 
 def check_weights(weights: Sequence[float], runs: int) -> None:
-    """Checks the weights of a fusion.
+    """Checks a fusion's weights.
 
     Args:
         weights: the weights.
         runs: the number of runs.
 
     Raises:
-        ParameterError: if the number of weights is wrong, a weight is neither 0 nor from 1e-6 to 1e6, or all
+        ParameterError: if the number of weights is wrong, a weight is neither 0 nor between 1e-6 and 1e6, or
+            all
             are 0.
     """
     if isinstance(weights, str) or not isinstance(weights, Sequence | np.ndarray):
@@ -156,7 +157,7 @@ def check_weights(weights: Sequence[float], runs: int) -> None:
     if len(weights) != runs:
         problem = f"{counted(len(weights), 'weight')} for {counted(runs, 'run')}"
         raise ParameterError(f"{problem}; pass one per run, such as 0.7,0.3")
-    # The products of other weights with shares may not fit into float32.
+    # Products of other weights with shares may not fit into float32.
     wrong = [
         weight
         for weight in weights
@@ -174,7 +175,7 @@ def reciprocal_ranks(scores: Floats) -> Floats:
     """Returns 1 / (60 + rank), with trec_eval's ranks by score (Cormack et al. 2009).
 
     Args:
-        scores: the scores of a topic's documents, best first.
+        scores: a topic's document scores, best first.
     """
     return 1 / (K + np.arange(1, len(scores) + 1))
 
@@ -183,19 +184,19 @@ def rank_biased(scores: Floats) -> Floats:
     """Returns 0.05 * 0.95^(rank - 1), with trec_eval's ranks: rank-biased centroids (Bailey et al. 2017).
 
     Args:
-        scores: the scores of a topic's documents, best first.
+        scores: a topic's document scores, best first.
     """
-    # Powers of Python, because the last digit of NumPy's depends on the processor.
+    # Python's powers, because the last digit of NumPy's depends on the processor.
     return np.array([(1 - PHI) * PHI ** (rank - 1) for rank in range(1, len(scores) + 1)])
 
 
 def normalised(scores: Floats) -> Floats:
     """Returns (score - lowest) / (highest - lowest), 0 for the last document and 1 for the first (Lee 1997).
 
-    So runs with different ranges of scores count equally. If all scores are equal, they become 1.
+    So runs with different score ranges count equally. If all scores are equal, they become 1.
 
     Args:
-        scores: the scores of a topic's documents.
+        scores: a topic's document scores.
     """
     lowest = scores.min()
     spread = scores.max() - lowest
@@ -203,28 +204,29 @@ def normalised(scores: Floats) -> Floats:
 
 
 def standardised(scores: Floats) -> Floats:
-    """Returns (score - mean) / standard deviation of the population: z-scores (Montague and Aslam 2001).
+    """Returns (score - mean) / population standard deviation: z-scores (Montague and Aslam 2001).
 
     A document with the mean score gets 0, like a document that the run lacks. If all scores are equal, all
     become 0.
 
     Args:
-        scores: the scores of a topic's documents.
+        scores: a topic's document scores.
     """
     differences = scores - fsum(scores) / len(scores)
     deviation = sqrt(fsum(difference**2 for difference in differences.tolist()) / len(scores))
-    # By rounding, equal scores may have a deviation above 0, and similar scores a deviation of 0.
+    # Because of rounding, equal scores can have a positive deviation, and similar scores a deviation
+    # of 0.
     is_varied = scores.min() < scores.max() and deviation > 0
     return differences / deviation if is_varied else np.zeros_like(scores)
 
 
 def sums(shares: Floats, has: NDArray[np.bool_]) -> Floats:
-    """Returns the sum of each document's shares: CombSUM (Fox and Shaw 1994).
+    """Returns the sum over each document's shares: CombSUM (Fox and Shaw 1994).
 
-    The sum is correctly rounded, so the order of the runs does not change it.
+    The sum is correctly rounded, so it doesn't depend on the runs' order.
 
     Args:
-        shares: a row for each run.
+        shares: a row per run.
         has: unused, because missing shares are 0; ``times_runs`` has the same parameters.
     """
     if len(shares) <= 2:
@@ -234,10 +236,10 @@ def sums(shares: Floats, has: NDArray[np.bool_]) -> Floats:
 
 
 def times_runs(shares: Floats, has: NDArray[np.bool_]) -> Floats:
-    """Returns the sums, times the number of runs with the document: CombMNZ (Fox and Shaw 1994).
+    """Returns the sums times the number of runs with the document: CombMNZ (Fox and Shaw 1994).
 
     Args:
-        shares: a row for each run.
+        shares: a row per run.
         has: whether each run has each document.
     """
     run_counts: NDArray[np.intp] = has.sum(axis=0)
