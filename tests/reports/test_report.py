@@ -359,6 +359,20 @@ def test_what_is_significant_is_said_of_the_run_beside_it(reports: Reports) -> N
 
 
 @pytest.mark.slow
+def test_a_report_of_thirty_runs_is_below_500_kb_and_asks_no_other_host(
+    touche: Touche, tmp_path: Path
+) -> None:
+    task = ("--task", "spot-check/arguments")
+    code, _, _ = touche("sweep", "bm25", "--k1", "0.4:3.3:0.1", *task, "-o", tmp_path / "sweep")
+    runs = list(tmp_path.glob("sweep/*/run.txt"))
+    assert code == 0 and len(runs) == 30
+    code, _, _ = touche("report", *runs, *task, "-o", tmp_path / "report")
+    page = (tmp_path / "report/index.html").read_bytes()
+    assert code == 0 and len(page) < 500_000
+    assert not re.search(rb"(?:src|srcset)=|url\(|@import|<link(?! rel=.icon. href=.data:)", page)
+
+
+@pytest.mark.slow
 def test_pages_on_all_tasks_show_their_progress_also_in_a_pipe(
     touche: Touche, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

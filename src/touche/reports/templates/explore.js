@@ -77,11 +77,11 @@ const refer = () => {
   }
   for (const each of all(".reference")) each.textContent = reference;
   for (const item of all(".topic li")) {
-    const runs = item.dataset.runs.split(" "), mine = runs.includes(reference), theirs = runs.includes(beside);
+    const runs = all(".places b", item).map(letter => letter.textContent), mine = runs.includes(reference), theirs = runs.includes(beside);
     item.hidden = Boolean(beside) && !mine && !theirs;
     item.dataset.whose = !beside || beside === reference ? "" : mine && theirs ? "both" : `only ${mine ? reference : beside}`;
   }
-  for (const place of all(".places [data-run]")) place.hidden = Boolean(beside) && ![reference, beside].includes(place.dataset.run);
+  for (const place of all(".places span")) place.hidden = Boolean(beside) && ![reference, beside].includes(place.firstChild.textContent);
 };
 for (const each of all(".scripted")) each.hidden = false;
 for (const name of ["reference", "beside"]) named(name)?.addEventListener("change", refer);
