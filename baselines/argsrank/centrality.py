@@ -24,8 +24,7 @@ def most_central(arguments: Iterable[Argument], damping: float) -> dict[str, tup
     """Returns the indexes of each argument's two most central sentences, in text order.
 
     When sentences have the same text, only the first is ranked. When they are equally central, earlier ones
-    are
-    chosen first.
+    are chosen first.
 
     Args:
         arguments: arguments with at least two different sentences; each text is embedded once.

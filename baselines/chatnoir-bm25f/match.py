@@ -169,8 +169,7 @@ class _SloppyPhraseMatcher:
     """Lucene's SloppyPhraseMatcher: the word furthest behind advances until all words are close together.
 
     Equal words never share a position: when they meet, the lesser word advances. Words also advance while
-    they
-    wait in the queue, so their order depends on Lucene's PriorityQueue; heapq orders them differently.
+    they wait in the queue, so their order depends on Lucene's PriorityQueue; heapq orders them differently.
     """
 
     def __init__(self, positions: Sequence[Sequence[int]], terms: Sequence[int]) -> None:
@@ -198,8 +197,7 @@ class _SloppyPhraseMatcher:
         """Yields each match's distance: its greatest minus its least start, 0 for the exact phrase.
 
         The word furthest behind steps on until another word is behind it. The smallest distance during these
-        steps
-        is a match's, if it's at most ``slop``.
+        steps is a match's, if it's at most ``slop``.
         """
         while self._can_match:
             word = self._pop()

@@ -38,8 +38,7 @@ class Embeddings:
 
     A block is a fixed number of successive documents. Its file's name is the SHA-256 of model, precision and
     texts. The file contains the vectors in text order, little-endian, then the SHA-256 of name and vectors,
-    so
-    damaged or renamed blocks aren't used.
+    so damaged or renamed blocks aren't used.
 
     Attributes:
         encoder: the model.

@@ -4,9 +4,8 @@ A baseline is a function with the decorator ``baseline``. It yields ``Rankings``
 ``Documents``.
 
 * documents and topics: ``Topic``; ``AnyDocument``, which is a ``Document``, ``Argument``, ``Page`` or
-  ``Image``;
-  ``Sentence``; ``premises_of``, ``conclusion_of``, ``discussion_of`` and ``page_of`` return parts of any
-  document; ``as_page`` and ``parse_as_in_2020`` return web pages in fields
+  ``Image``; ``Sentence``; ``premises_of``, ``conclusion_of``, ``discussion_of`` and ``page_of`` return
+  parts of any document; ``as_page`` and ``parse_as_in_2020`` return web pages in fields
 * engines: ``scan`` (no index), ``lucene`` (Lucene itself), ``pairs`` (sentence pairs and embeddings)
 * checks of a baseline, errors and warnings: ``check_range``, ``ToucheError``, ``InputError``,
   ``ParameterError``, ``ToucheWarning``

@@ -33,8 +33,7 @@ class CheckedCard:
         documents: the number of documents in the whole corpus; None if it's missing or consists of web pages,
             which we would have to parse.
         other_corpora: the number of documents in each other corpus by its name on the card, unless it's
-            missing
-            or consists of web pages.
+            missing or consists of web pages.
         missing: the missing files and folders.
     """
 

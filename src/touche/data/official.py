@@ -198,8 +198,7 @@ def _fetch_each(
     Args:
         sources: the official files.
         ids: the requested dataset ids; if empty, all data. Without ids, a file that isn't in the mirror and
-            an
-            unpublished corpus aren't problems. A failure always is.
+            an unpublished corpus aren't problems. A failure always is.
         mirror: the folder to copy from; None to download.
         folder: the data folder; None for the default.
         no_corpora: leave out unpublished corpora.

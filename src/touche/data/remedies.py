@@ -25,8 +25,7 @@ def records() -> list[dict[str, Any]]:
 
     Each has a title, its page's url and a licence. The rest is optional: ``files`` has a table per path with
     ``ir_datasets``, or with url, md5 and size, and ``dataset`` for a corpus of some topics; ``by_hand`` has
-    an
-    address per path; ``agreement`` is a list of paths. Paths are below the data folder, such as
+    an address per path; ``agreement`` is a list of paths. Paths are below the data folder, such as
     ``corpora/clueweb12``.
     """
     text = files(__package__).joinpath("publishers.toml").read_text(encoding="utf-8")
@@ -38,8 +37,7 @@ def official_md5(path: str) -> str:
     unknown.
 
     It's unknown for files in an archive or without a checksum, and when ir_datasets isn't installed, which
-    has
-    most checksums. We read its list ourselves, because importing it takes 158 ms.
+    has most checksums. We read its list ourselves, because importing it takes 158 ms.
     """
     file = _files().get(path, {})
     package = find_spec("ir_datasets")

@@ -47,8 +47,7 @@ class Overlap:
         tau: Kendall's rank correlation of the documents that both runs rank, from -1 to 1. Topics with fewer
             than two common documents don't count. None if no topic counts.
         tau_union: Kendall's tau over the union of both rankings, see ``tau_union``. A topic doesn't count if
-            a
-            run has fewer than two documents, or the runs share none. None if no topic counts.
+            a run has fewer than two documents, or the runs share none. None if no topic counts.
         rbo: rank-biased overlap, see ``rbo``; 0 for a topic that one run lacks.
     """
 
@@ -72,8 +71,7 @@ class ScoredOverlap(Overlap):
         rmse: the root mean square error between topic scores, see ``rmse``.
         p_t_test: the paired t-test's two-sided p-value; None if all topics differ by the same amount.
         effect_ratio, delta_ri: how much of an improvement is reproduced, see these functions; None if
-            undefined,
-            or without a baseline.
+            undefined, or without a baseline.
     """
 
     task: str
@@ -264,15 +262,13 @@ def tau_union(a: Sequence[str], b: Sequence[str]) -> float | None:
 
     The union is the original's ranking, followed by the documents that only the rerun has, in its order. Each
     document is replaced with its position in the union, so the original becomes 1, 2, ..., n. Tau compares
-    these
-    two lists of positions. For example, a b c d and b e c f become 1 2 3 4 and 2 5 3 6, whose tau is
-    (5 - 1) / 6. A new document only counts against the rerun if it precedes an old one. Runs with nothing in
-    common have tau 1, so read tau together with the overlap. The longer list is cut to the shorter one's
+    these two lists of positions. For example, a b c d and b e c f become 1 2 3 4 and 2 5 3 6, whose tau is
+    (5 - 1) / 6. A new document only counts against the rerun if it precedes an old one. Runs with nothing
+    in common have tau 1, so read tau together with the overlap. The longer list is cut to the shorter one's
     length.
 
     ``repro_eval`` 0.5 numbers the union by document ids instead. Its value therefore depends on the ids, and
-    is
-    near 0 even for similar runs. If the ids are in union order, both values are equal.
+    is near 0 even for similar runs. If the ids are in union order, both values are equal.
 
     Args:
         a: the original's ranking.
@@ -328,8 +324,7 @@ def effect_ratio(a: float, baseline_a: float, b: float, baseline_b: float) -> fl
 
     Returns:
         1 for an effect of the same size, less for a smaller one, 0 for none, negative for a reversed one.
-        None
-        if the original has no effect.
+        None if the original has no effect.
     """
     return None if isclose(a, baseline_a) else (b - baseline_b) / (a - baseline_a)
 

@@ -338,8 +338,7 @@ def comparisons(
 
     Returns:
         The comparisons, and a sentence per pair with too few common topics, or too few common documents with
-        a
-        judged stance.
+        a judged stance.
 
     Raises:
         ToucheError: if there is only one run.

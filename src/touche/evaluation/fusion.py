@@ -34,8 +34,7 @@ class Method:
 
     Attributes:
         shares: computes what a run adds to each document of a topic, from its scores for these documents,
-            best
-            first in trec_eval's order.
+            best first in trec_eval's order.
         combine: computes the documents' scores from the shares, shape (runs, documents). The second argument
             has the same shape and is False where a run lacks a document, whose share is 0.
     """
@@ -149,8 +148,7 @@ def check_weights(weights: Sequence[float], runs: int) -> None:
 
     Raises:
         ParameterError: if the number of weights is wrong, a weight is neither 0 nor between 1e-6 and 1e6, or
-            all
-            are 0.
+            all are 0.
     """
     if isinstance(weights, str) or not isinstance(weights, Sequence | np.ndarray):
         raise ParameterError(f"weights = {weights!r}; pass a list of numbers, one per run")

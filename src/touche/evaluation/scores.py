@@ -380,8 +380,7 @@ class Evaluated(InDimension):
         """Returns whether a mean is comparable with published values.
 
         For stances, a published value must have the same N. For rankings, the run needs results for all the
-        task's
-        judged topics, and only few of them can be unjudged.
+        task's judged topics, and only few of them can be unjudged.
         """
         if self.official_md5:
             return False

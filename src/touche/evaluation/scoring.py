@@ -59,8 +59,7 @@ def evaluate(
         evaluator: ``trec_eval``, ``touche`` or ``both``.
         pairs: ``any-order`` adds a score that also counts pairs judged in the other order.
         measure: a measure instead of the task's: an ir_measures object or a name such as ``nDCG@10``.
-            Several:
-            ``nDCG@5,AP``.
+            Several: ``nDCG@5,AP``.
         qrels: qrels instead of the task's, in any form of ``touche.AnyQrels``.
 
     Returns:
@@ -145,8 +144,7 @@ def score_runs(
         scored_tasks: the same task once per measure.
         judged: the judgments by dimension.
         evaluators: names in ``EVALUATORS``; if empty, all that have the measure. If only touche has it,
-            touche
-            computes it even when only trec_eval is named.
+            touche computes it even when only trec_eval is named.
         any_order: evaluate each run once more, counting pairs judged in the other order too.
 
     Returns:

@@ -39,8 +39,7 @@ class StanceEvaluation(Evaluation):
     Attributes:
         labels: the task's stances.
         counts: how many lines have a judged and a detected stance: an array of topics x labels x (labels +
-            1).
-            The last column counts all other labels, such as Q0.
+            1). The last column counts all other labels, such as Q0.
     """
 
     labels: Sequence[str]

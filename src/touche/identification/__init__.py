@@ -18,13 +18,10 @@ def identify(run: AnyRun, task: str, *, mean_lengths: Mapping[str, float] = Mapp
     Args:
         run: a run, or the path of a ``*.tsv`` file with topic, document and score on each line.
         task: a dataset id such as ``touche-2021-task-1/sample``; a part of the documents is enough. At most
-            150
-            common documents per topic are used.
+            150 common documents per topic are used.
         mean_lengths: known mean field lengths in the whole collection, in tokens. For arguments, pass
-            premises
-            and conclusion; in BEIR's format, text and title. Lucene averages over documents with a token in
-            the
-            field.
+            premises and conclusion; in BEIR's format, text and title. Lucene averages over documents with a
+            token in the field.
 
     Returns:
         The answer; ``frame()`` lists the best hypotheses.

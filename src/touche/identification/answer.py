@@ -162,8 +162,7 @@ def answer(sample: Sample, documents: Iterable[AnyDocument] | None = None) -> An
     Args:
         sample: the sample.
         documents: all the dataset's documents, or None. If they are the whole collection, a formula with
-            their
-            statistics can reproduce all scores.
+            their statistics can reproduce all scores.
 
     Raises:
         ToucheError: if Lucene isn't installed, or fitting processes die.
@@ -224,8 +223,7 @@ def differs(a: Fit, b: Fit) -> bool:
     Like McNemar's test, we count the documents that only one fit reproduces. The counts must differ by more
     than two standard errors plus the difference in free numbers, because each free number can reproduce one
     score for a wrong hypothesis. We don't compare mean errors: a few documents with other texts would
-    dominate
-    them.
+    dominate them.
     """
     only_a = np.count_nonzero((a.errors <= TOLERANCE) & (b.errors > TOLERANCE))
     only_b = np.count_nonzero((b.errors <= TOLERANCE) & (a.errors > TOLERANCE))

@@ -88,8 +88,7 @@ class FieldCounts:
     """Counts in the sample's field for one analysis.
 
     The first four arrays have an element per pair of a document and a term that occurs both in its field and
-    in
-    its topic's title. ``lengths`` has an element per document.
+    in its topic's title. ``lengths`` has an element per document.
 
     Attributes:
         rows: the document's index in the sample.

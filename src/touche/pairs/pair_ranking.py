@@ -181,8 +181,7 @@ class Arguments:
         """Returns each topic's best arguments, split into sentences, with their scores, best first.
 
         The higher score counts, premises' or conclusion's. Arguments that repeat a better one's sentences are
-        left
-        out. Documents are read once more, or several times if many are left out.
+        left out. Documents are read once more, or several times if many are left out.
 
         Args:
             depth: the maximum number of arguments per topic.
@@ -258,8 +257,7 @@ def best_pairs(sentences: Iterable[ScoredSentence], depth: int) -> list[Pair]:
     """Returns the pairs of different texts with the highest mean scores, best first.
 
     The best sentence with a text gives the text its score and represents it in pairs. But when both texts of
-    a
-    pair occur in one argument, the pair consists of that argument's sentences.
+    a pair occur in one argument, the pair consists of that argument's sentences.
 
     Args:
         sentences: one topic's sentences, with their scores.

@@ -42,8 +42,7 @@ class LoggedScore:
         evaluator: the evaluator.
         kind: the expected value's kind: ``published``, ``reported`` or ``pinned``.
         expected, got, difference: the expected value, the rerun's, and ``got`` minus ``expected``. For
-            published
-            topic values, they are means over these topics.
+            published topic values, they are means over these topics.
         verdict: as in ``touche.regression.outcomes.Outcome``.
         judged: the rerun's Judged@k; None for stances and topic values.
         topics: how many published topic values were compared; None for one mean.

@@ -31,8 +31,7 @@ def update(outcomes: Iterable[Outcome], log: Log) -> list[Outcome]:
 
     Returns:
         All outcomes; replaced ones have passed, or failed if the file can't be written. A score without
-        judged
-        results isn't written, and its remark says so.
+        judged results isn't written, and its remark says so.
     """
     updated = []
     for before in outcomes:

@@ -227,10 +227,8 @@ def rerun(
     """Runs each baseline on each available dataset, and checks its values in both directions.
 
     A score that is higher than expected fails too, because the baseline has changed. Values reported for
-    another
-    implementation are compared, but can't fail. If one baseline fails on one dataset, that's an outcome, and
-    the
-    regression continues.
+    another implementation are compared, but can't fail. If one baseline fails on one dataset, that's an
+    outcome, and the regression continues.
 
     Args:
         expected: the expectations.

@@ -53,9 +53,8 @@ def task_report(runs: Sequence[Evaluated], dataset: str, reference: str | Path |
         runs: all runs in all dimensions, with all the measure's evaluators.
         dataset: the id of the task, or of a dataset with another corpus, which provides the texts.
         reference: the run to compare the others with: its path, or its path, name or tag as a string. By
-            default
-            the organizers' baseline, as submitted or rerun by ``touche run``; if it isn't among the runs, the
-            run with the highest mean.
+            default the organizers' baseline, as submitted or rerun by ``touche run``; if it isn't among the
+            runs, the run with the highest mean.
 
     Raises:
         ToucheError: if a file is now missing, the corpus is broken, or there is no such reference.
@@ -354,8 +353,7 @@ def _twins(runs: Sequence[Evaluated], evaluator: str, published: Sequence[Publis
     """Returns the published result of each run that has one, by the run's name.
 
     It has the same value, the same N (None for rankings) and the run's tag. For stances, value and N are
-    enough
-    if only one result has both.
+    enough if only one result has both.
     """
     twins = {}
     for run in runs:

@@ -50,8 +50,7 @@ class LeaderboardRow:
         team: the name that a run was published under; empty if it wasn't.
         published: this run's published value, possibly from another evaluator.
         number: the rank from 1. Passed runs are ranked among the published runs too or, if there are none,
-            among
-            each other. Runs with equal printed values share a rank.
+            among each other. Runs with equal printed values share a rank.
         results: the detected stances' N; None for rankings.
         whole_team: the published macro F1 of detected stances and N, over all the team's runs.
         rerun: the score that a published result's rerun must reach; None if there is no rerun.

@@ -39,8 +39,7 @@ class Counts:
         texts: each term's texts, ascending, int32.
         tf: the term's frequency in each of them, int32.
         positions: the term's positions in each of them, ascending, from 0, int32. Dropped words count,
-            ignored
-            ones don't. None if positions weren't requested.
+            ignored ones don't. None if positions weren't requested.
     """
 
     lengths: Array
@@ -100,10 +99,8 @@ def prefix_table(beginnings: Iterable[str]) -> Array:
 
     Returns:
         A table indexed by the codes of a word's first three letters: 1 if the kernel must ask what such a
-        word
-        means. A beginning with fewer than three letters selects all words that start with it. Other
-        characters
-        share codes with letters, so the kernel can ask too often.
+        word means. A beginning with fewer than three letters selects all words that start with it. Other
+        characters share codes with letters, so the kernel can ask too often.
     """
     has_to_ask = np.zeros((_LETTER_CODES,) * 3, dtype=np.uint8)
     for beginning in beginnings:

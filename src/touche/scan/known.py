@@ -30,10 +30,8 @@ def known_or_counted(
     """Returns the statistics to rank with: the whole collection's if a file has them, otherwise ``counted``.
 
     A field that is null in the file uses the documents' statistics. If the documents are the whole
-    collection,
-    they are ranked with their own statistics. We then compare these with the file and log how many numbers
-    are
-    equal, or warn which ones differ.
+    collection, they are ranked with their own statistics. We then compare these with the file and log how
+    many numbers are equal, or warn which ones differ.
 
     Args:
         files: the statistics files, or None; ``Documents.statistics``.

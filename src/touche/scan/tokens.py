@@ -74,12 +74,9 @@ def analysis_named(name: str) -> Analysis:
     Args:
         name: the name. All of them lower-case. ``standard`` keeps all words. ``stopped`` removes Lucene's
             English stop words. ``english`` also removes possessives and applies Porter's stemmer. ``plural``
-            is
-            ChatNoir's chain without ICU: singulars replace plurals, and accents are removed. ``unstemmed``
-            only
-            removes accents. ``plural-alnum`` and ``unstemmed-alnum`` also drop words without a letter or
-            digit,
-            such as ®, like the ICU tokenizer.
+            is ChatNoir's chain without ICU: singulars replace plurals, and accents are removed.
+            ``unstemmed`` only removes accents. ``plural-alnum`` and ``unstemmed-alnum`` also drop words
+            without a letter or digit, such as ®, like the ICU tokenizer.
 
     Raises:
         ParameterError: if there is no such analysis.

@@ -299,8 +299,7 @@ def uncut(measure: Any) -> Any:
     """Returns RR for RR@k, which trec_eval doesn't have; returns other measures unchanged.
 
     The caller then computes RR on k results, like ``trec_eval -M k``. RR@k with ``judged_only`` stays as it
-    is:
-    it skips unjudged results and may need more than k.
+    is: it skips unjudged results and may need more than k.
     """
     if measure.NAME != "RR" or measure.params.get("judged_only"):
         return measure

@@ -47,8 +47,7 @@ def rbp(ranking: JudgedRanking, measure: Any) -> float:
     """Rank-biased precision (Moffat and Zobel 2008): the sum over ranks r of (1 - p) p^(r-1) gain.
 
     As in ir_measures, the gain is the grade, so values can exceed 1. With ``rel``, the gain is 1 or 0. ``p``
-    is
-    the probability that a user continues to the next document.
+    is the probability that a user continues to the next document.
     """
     p: float = measure["p"]
     rel = measure.params.get("rel")

@@ -52,8 +52,7 @@ def published_topics(
 
     Returns:
         ``touche.tasks.per_topic.PublishedTopic`` records, run by run; none for other tasks. The notes name
-        the
-        tasks that have some. ``frame()`` returns a DataFrame.
+        the tasks that have some. ``frame()`` returns a DataFrame.
 
     Raises:
         ToucheError: if there is no such task, or the task has values but not for this team.

@@ -55,8 +55,7 @@ class Judgments(Strict, frozen=True):
         file: the file name in qrels/.
         labels: the grades in the file; empty if unknown.
         question: the question about images. The dimensions share a file, which judges each image for the
-            topic
-            and for both stances. None for files with one grade per document.
+            topic and for both stances. None for files with one grade per document.
     """
 
     file: Name
@@ -241,8 +240,7 @@ class Task:
         """Returns a dimension's measure: macro F1 for stances, otherwise the task's measure.
 
         The assessors answered several questions about each image, and each question is a dimension with its
-        own
-        precision at 10. A measure that a user chose applies to all dimensions.
+        own precision at 10. A measure that a user chose applies to all dimensions.
         """
         if dimension == STANCE:
             return MACRO_F1

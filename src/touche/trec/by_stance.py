@@ -36,8 +36,7 @@ def in_rankings(runs: Sequence[Run], *, by_stance: bool = False) -> list[Run]:
     Args:
         runs: the runs.
         by_stance: whether the task has a ranking per stance. If False, the runs' ranks tell; one run with
-            such
-            rankings is enough for all.
+            such rankings is enough for all.
     """
     stances_have_rankings = by_stance or any(run.ranks_stances for run in runs)
     return [run.by_stance() if stances_have_rankings else run for run in runs]

@@ -225,9 +225,8 @@ class Run(Sequence[RunLine], Framed):
 
         Args:
             names: the columns' names. PyTerrier: qid, docno, rank (from 0) and score. ir_measures: query_id,
-                doc_id
-                and score, plus rank if each stance has its own ranking. A run with stances also gets a column
-                stance.
+                doc_id and score, plus rank if each stance has its own ranking. A run with stances also gets
+                a column stance.
 
         Returns:
             A row per line; the tag is ``frame.attrs["tag"]``.

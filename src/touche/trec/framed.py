@@ -163,8 +163,7 @@ def format_rows(rows: Sequence[Mapping[str, Any]], style: str, names: Iterable[s
     """Formats rows as a JSON list, or as CSV with a header (several values: ``a; b``; records: as JSON).
 
     CSV escapes control characters, because they can control a terminal. Text that a spreadsheet would take
-    for
-    a formula starts with an apostrophe, as OWASP recommends; numbers never do.
+    for a formula starts with an apostrophe, as OWASP recommends; numbers never do.
 
     Args:
         rows: values by column name.

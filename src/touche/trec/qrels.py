@@ -65,8 +65,7 @@ class Qrels(dict[str, dict[str, int]], Shown):
 
         Raises:
             ToucheError: if it can't be written, or a judgment doesn't fit on a line: an id isn't one word, or
-                a
-                grade isn't a whole number up to 1000.
+                a grade isn't a whole number up to 1000.
         """
         path = Path(expanded(path))
         lines = list[str]()
