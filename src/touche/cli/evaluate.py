@@ -1,7 +1,6 @@
 """touche evaluate"""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,10 +21,9 @@ from touche.cli.output import (
 from touche.errors import ToucheError
 from touche.evaluation import scoring as library
 from touche.evaluation.evaluators import EVALUATORS, TREC_EVAL_VERSION
-from touche.evaluation.score_columns import BOUNDS, MEANS, STANCES, TOPICS, score_columns
+from touche.evaluation.score_columns import BOUNDS, MEANS, STANCES, TOPICS, merged, score_columns
 from touche.evaluation.scores import Score, TopicScore
 from touche.evaluation.wide import wide
-from touche.io.grouping import group_by
 from touche.io.markup import MARKUP
 
 
@@ -108,8 +106,8 @@ def _sheets(scores: Sequence[Score | TopicScore], bounds: bool) -> Iterator[Shee
                 notes.append("")  # a blank line between dimensions
             notes.append(f"{label} is judged by {file}")
         kinds = [TOPICS if isinstance(records[0], TopicScore) else MEANS, *([BOUNDS] if bounds else [])]
-        columns = _columns(measure, *kinds)
-        yield Sheet(columns, _merged(records, columns), notes)
+        rows = merged(records, score_columns(measure, *kinds))
+        yield Sheet(_columns(measure, *kinds), rows, notes)
     # Stances have no scores of topics.
     stances = [score for score in scores if isinstance(score, Score) and not score.is_ranking]
     if stances:
@@ -120,13 +118,6 @@ def _sheets(scores: Sequence[Score | TopicScore], bounds: bool) -> Iterator[Shee
         ]
         yield Sheet(_columns(stances[0].measure, STANCES), stances)
         yield Sheet(_CLASSES, classes, [f"stance is judged by {stances[0].qrels}"])
-
-
-def _merged(records: Sequence[Score | TopicScore], columns: Sequence[Column]) -> list[Score | TopicScore]:
-    """Returns one record, with the evaluator ``both``, for rows on which both evaluators agree."""
-    others = [column for column in columns if column.name != "evaluator"]
-    by_row = group_by(records, lambda record: tuple(column.cell(record) for column in others))
-    return [replace(first, evaluator="both") if agreeing else first for first, *agreeing in by_row.values()]
 
 
 def _columns(measure: str, *kinds: str) -> list[Column]:

@@ -14,7 +14,7 @@ from touche.evaluation.bounds import BoundedMeasure, Bounds, bounded_measure, to
 from touche.evaluation.bounds import mean_bounds as bounds_of_mean
 from touche.evaluation.evaluators import Evaluation, judged_order
 from touche.evaluation.leaderboard import Level, OwnRank, comparable, own_rank, why_no_rank
-from touche.evaluation.score_columns import MEANS, STANCES, score_columns
+from touche.evaluation.score_columns import MEANS, STANCES, merged, score_columns
 from touche.evaluation.stances import ClassScores, StanceEvaluation
 from touche.io.opening import md5
 from touche.tasks import STANCE, Measure, Published, Task
@@ -161,13 +161,9 @@ class Scores(Table[Score]):
         for measure in dict.fromkeys(score.measure for score in self.records):
             scores = [score for score in self.records if score.measure == measure]
             columns = score_columns(measure, MEANS if scores[0].is_ranking else STANCES)
-            rows = dict[tuple[str, ...], list[str]]()
-            for score in scores:
-                cells = [column.cell(score) or "–" for column in columns]
-                key = tuple(cell for cell in cells if cell != score.evaluator)
-                both = ["both" if cell == score.evaluator else cell for cell in cells]
-                rows[key] = both if key in rows else cells
-            lines = [[column.heading_of(measure) for column in columns], *rows.values()]
+            header = [column.heading_of(measure) for column in columns]
+            rows = [[column.cell(row) or "–" for column in columns] for row in merged(scores, columns)]
+            lines = [header, *rows]
             widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
             texts = ("  ".join(map(str.ljust, cells, widths)).rstrip() for cells in lines)
             tables.append("\n".join(texts))
