@@ -147,7 +147,8 @@ def test_differences_are_shown_and_exit_with_1(
     junit = tmp_path / "junit.xml"
     code, out, _ = touche("regress", "--official", "--dataset", TWENTY, "--junit", junit)
     assert code == 1
-    assert [line.split()[-1] for line in out.splitlines() if line.startswith(TWENTY)][1:] == ["different"] * 5
+    shown = out.partition(f"\n{TWENTY}\n")[2].splitlines()
+    assert [line.split()[-1] for line in shown] == ["verdict", *["different"] * 5]
     suite = ElementTree.parse(junit).getroot()
     assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("12", "5", "7")
     code, out, _ = touche("regress", "--official", "--dataset", TWENTY, "--format", "json")

@@ -128,8 +128,8 @@ def _check_published(
         notes.append("to get the runs that are not here: touche data fetch --runs")
     sheets = [Sheet(_TASKS, rows, notes)]
     shown = cells if every else different
-    if shown:
-        sheets.append(Sheet(_CELLS, shown, colours=_CELL_COLOURS))
+    for task, of_task in group_by(shown, lambda cell: cell.task).items():
+        sheets.append(Sheet(_CELLS, of_task, above=[task], colours=_CELL_COLOURS))
     render(cells, "table" if output else style, sheets)
     return BROKEN if different else 0
 
@@ -148,7 +148,6 @@ _VERDICTS = (
 _TASKS = [Column(name, format=itemgetter(index)) for index, name in enumerate(["task", "cells", *_VERDICTS])]
 _CELL_COLOURS = {published_cells.EQUAL: GOOD, published_cells.DIFFERENT: BAD}
 _CELLS = [
-    Column("task", "task"),
     Column("team", "team"),
     Column("tag", "tag"),
     Column("dimension", "dimension"),
