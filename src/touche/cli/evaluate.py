@@ -21,8 +21,8 @@ from touche.cli.output import (
 from touche.errors import ToucheError
 from touche.evaluation import scoring as library
 from touche.evaluation.evaluators import EVALUATORS, TREC_EVAL_VERSION
-from touche.evaluation.score_columns import BOUNDS, MEANS, STANCES, TOPICS, merged, score_columns
-from touche.evaluation.scores import Score, TopicScore
+from touche.evaluation.score_columns import BOUNDS, MEANS, STANCES, TOPICS, score_columns
+from touche.evaluation.scores import Score, TopicScore, merged
 from touche.evaluation.wide import wide
 from touche.io.markup import MARKUP
 

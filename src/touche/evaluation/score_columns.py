@@ -1,18 +1,11 @@
 """The columns of scores in printed tables and on pages. CSV, JSON and frames contain all fields."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass
+from typing import Any
 
-from touche.io.grouping import group_by
 from touche.tasks.measures import measure_of
 
-if TYPE_CHECKING:
-    from touche.evaluation.scores import Score, TopicScore
-
 MEANS, TOPICS, BOUNDS, STANCES, PAGE = "means", "topics", "bounds", "stances", "page"  # kinds of tables
-
-_S = TypeVar("_S", bound="Score | TopicScore")
 
 
 @dataclass(frozen=True)
@@ -99,10 +92,3 @@ def score_columns(measure: str, *kinds: str) -> list[ScoreColumn]:
         for column in SCORE_COLUMNS
         if not {*kinds}.isdisjoint(column.where) and not (is_share and column.key == "judged")
     ]
-
-
-def merged(scores: Sequence[_S], columns: Sequence[ScoreColumn]) -> list[_S]:
-    """Returns one score, with the evaluator ``both``, for rows on which both evaluators agree."""
-    others = [column for column in columns if column.key != "evaluator"]
-    by_row = group_by(scores, lambda score: tuple(column.cell(score) for column in others))
-    return [replace(first, evaluator="both") if agreeing else first for first, *agreeing in by_row.values()]

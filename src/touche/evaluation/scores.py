@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from touche.data import places
 from touche.data.judgments import topic_titles
@@ -14,8 +14,9 @@ from touche.evaluation.bounds import BoundedMeasure, Bounds, bounded_measure, to
 from touche.evaluation.bounds import mean_bounds as bounds_of_mean
 from touche.evaluation.evaluators import Evaluation, judged_order
 from touche.evaluation.leaderboard import Level, OwnRank, comparable, own_rank, why_no_rank
-from touche.evaluation.score_columns import MEANS, STANCES, merged, score_columns
+from touche.evaluation.score_columns import MEANS, STANCES, ScoreColumn, score_columns
 from touche.evaluation.stances import ClassScores, StanceEvaluation
+from touche.io.grouping import group_by
 from touche.io.opening import md5
 from touche.tasks import STANCE, Measure, Published, Task
 from touche.trec.by_stance import topic_in
@@ -141,6 +142,16 @@ class TopicScore(Subject):
     judged: float | None
     least: float | None
     greatest: float | None
+
+
+_S = TypeVar("_S", Score, TopicScore, Score | TopicScore)
+
+
+def merged(scores: Sequence[_S], columns: Sequence[ScoreColumn]) -> list[_S]:
+    """Returns one score, with the evaluator ``both``, for rows on which both evaluators agree."""
+    others = [column for column in columns if column.key != "evaluator"]
+    by_row = group_by(scores, lambda score: tuple(column.cell(score) for column in others))
+    return [replace(first, evaluator="both") if agreeing else first for first, *agreeing in by_row.values()]
 
 
 @dataclass(frozen=True, repr=False)
