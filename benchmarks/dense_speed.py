@@ -30,8 +30,6 @@ import numpy as np
 from baseline_modules import import_from
 
 from touche import pairs
-from touche.containers.container_runs import Job, run_locally
-from touche.containers.limits import Limits
 from touche.data.datasets import open_dataset
 from touche.documents.beir import corpus_line, query_line
 from touche.documents.discovery import find
@@ -39,6 +37,8 @@ from touche.documents.document_records import AnyDocument, Argument, conclusion_
 from touche.io.progress import processors
 from touche.pairs.bert import inference_session, onnx_model, read_model
 from touche.pairs.embeddings import DIMENSIONS, model_folder
+from touche.runners.container_runs import Job, run_locally
+from touche.runners.limits import Limits
 
 ROUNDS = 3
 DOCUMENTS = 20_000  # by default

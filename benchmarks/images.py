@@ -19,14 +19,14 @@ import tomli_w
 
 import tables
 from touche.baselines.expected import ExpectedScore
-from touche.containers import image_builds
-from touche.containers.container_runs import RUNNERS
-from touche.containers.limits import Limits
 from touche.errors import ToucheError
 from touche.io.origin import origin
 from touche.io.writing import write_whole
 from touche.regression.outcomes import Outcome
 from touche.regression.running import rerun
+from touche.runners import image_builds
+from touche.runners.container_runs import RUNNERS
+from touche.runners.limits import Limits
 from touche.tasks.task_records import SPOT_CHECK
 
 RUNS = 3  # per image

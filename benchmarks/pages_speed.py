@@ -16,14 +16,14 @@ from itertools import cycle, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from touche.containers.container_runs import Job, run_locally
-from touche.containers.limits import Limits
 from touche.data.datasets import open_dataset
 from touche.data.places import locate
 from touche.documents.html.extraction import parse, parse_as_in_2020
 from touche.documents.html.parsing import parsed
 from touche.documents.html_folder import read_pages_csv
 from touche.documents.pages import Parser, RawPage
+from touche.runners.container_runs import Job, run_locally
+from touche.runners.limits import Limits
 
 PAGES = 4_000
 PASSAGES = 1_000_000

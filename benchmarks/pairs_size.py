@@ -14,11 +14,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from touche.containers.container_runs import Job, run_locally
-from touche.containers.limits import Limits
 from touche.data.places import locate
 from touche.documents.args_processed import pieces_of_args_processed
 from touche.documents.pieces import parse_pieces
+from touche.runners.container_runs import Job, run_locally
+from touche.runners.limits import Limits
 
 ARGUMENTS = 365_408
 BASELINES = ("dirichletlm-pairs", "sentence-coherence", "argsrank")

@@ -14,9 +14,9 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from touche.containers.container_runs import Job, Usage, run_locally
-from touche.containers.limits import Limits
 from touche.data.datasets import open_dataset
+from touche.runners.container_runs import Job, Usage, run_locally
+from touche.runners.limits import Limits
 from touche.trec.runs import read_run
 
 DATASET = "touche-2020-task-1/sample"

@@ -24,8 +24,9 @@ import tables
 from touche import baselines, tasks
 from touche.cli import FIRST, MORE, cli
 from touche.evaluation.scoring import score_task
-from touche.reports import Report, TaskReport, published_parts, task_report, write
-from touche.reports.page import PAGE_FILE
+from touche.reports.page import PAGE_FILE, write
+from touche.reports.report_content import published_parts, task_report
+from touche.reports.report_records import Report, TaskReport
 from touche.tasks import public_runs
 
 REPOSITORY = os.environ.get("TOUCHE_REPOSITORY", "")  # its address; without it source files are not linked

@@ -9,11 +9,6 @@ from .baselines.pyterrier import pyterrier as pyterrier
 from .baselines.rankings import Rankings as Rankings
 from .baselines.search_apis import SearchEngine as SearchEngine
 from .baselines.search_apis import first_of_each as first_of_each
-from .containers.baseline_images import build_images as build_images
-from .containers.baseline_images import digest_images as digest_images
-from .containers.baseline_images import list_images as list_images
-from .containers.baseline_images import verify_image as verify_image
-from .containers.tira_dataset import write_for_tira as write_for_tira
 from .data.checking import check_cards as check_cards
 from .data.official import fetch as fetch
 from .data.official import list_data as list_data
@@ -40,6 +35,7 @@ from .errors import check_range as check_range
 from .evaluation.agreement import overlap as overlap
 from .evaluation.comparison import compare as compare
 from .evaluation.fusion import fuse as fuse
+from .evaluation.linting import lint as lint
 from .evaluation.scoring import evaluate as evaluate
 from .evaluation.wide import wide as wide
 from .identification import identify as identify
@@ -50,12 +46,17 @@ from .io.words import words as words
 from .io.writing import check_writable as check_writable
 from .io.writing import make_folder as make_folder
 from .io.writing import whole as whole
-from .linting import lint as lint
 from .regression.reproductions import reproductions as reproductions
 from .regression.running import regress as regress
-from .reports import report as report
-from .runners import run as run
-from .runners import write_run as write_run
+from .regression.sweeps import sweep as sweep
+from .reports.page import report as report
+from .runners.baseline_images import build_images as build_images
+from .runners.baseline_images import digest_images as digest_images
+from .runners.baseline_images import list_images as list_images
+from .runners.baseline_images import verify_image as verify_image
+from .runners.baseline_runs import run as run
+from .runners.baseline_runs import write_run as write_run
+from .runners.tira_dataset import write_for_tira as write_for_tira
 from .task_data import TaskData as TaskData
 from .task_data import published as published
 from .task_data import task as task
@@ -72,4 +73,3 @@ from .trec.run_forms import qrels_of as qrels_of
 from .trec.run_forms import run_of as run_of
 from .trec.runs import with_unmatched as with_unmatched
 from .trec.topics import Topic as Topic
-from .tuning.sweeps import sweep as sweep

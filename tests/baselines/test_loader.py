@@ -15,10 +15,10 @@ from reading import read_argsme_json
 from touche import Documents, Rankings, Topics, baseline, baselines, run
 from touche.baselines import as_arguments
 from touche.baselines.method import run_tag
-from touche.containers.image_builds import check_name
 from touche.documents import pieces
 from touche.documents.document_records import Document
 from touche.errors import ToucheError
+from touche.runners.image_builds import check_name
 from touche.scan import reading
 from touche.trec.topics import Topic, read_topics_xml
 

@@ -1,4 +1,4 @@
-"""The starter kit. What it does as an image is in tests/containers/test_runs_of_images.py."""
+"""The starter kit. What it does as an image is in tests/runners/test_runs_of_images.py."""
 
 import os
 import re
@@ -133,7 +133,7 @@ def test_a_folder_that_cannot_be_finished_is_no_baseline(
 
 @pytest.mark.parametrize("team", ["Our Team", 'a "b" $HOME \\', "webis"])
 def test_the_dockerfile_names_the_team(workplace: Path, touche: Touche, team: str) -> None:
-    """How Docker reads the quoted value: tests/containers/test_code_submissions.py."""
+    """How Docker reads the quoted value: tests/runners/test_code_submissions.py."""
     assert touche("new", "us", "--team", team)[0] == 0
     (value,) = re.findall("^ARG TEAM=(.*)$", Path("us/Dockerfile").read_text(), flags=re.MULTILINE)
     unquoted = re.sub(r"\\(.)", r"\1", value[1:-1]) if value.startswith('"') else value

@@ -81,7 +81,7 @@ def test_a_run_on_arguments_loads_no_cluster_and_no_parser_of_pages(tmp_path: Pa
     run = observed("run", "bm25", "-i", TASK, "-o", tmp_path)
     others = {"cluster", "evaluation", "lucene", "pairs", "regression", "reports", "tuning"}
     assert not run.packages & others
-    of_containers = [name for name in run.modules if name.startswith("touche.containers.")]
-    assert of_containers == ["touche.containers.limits"]
+    of_containers = [name for name in run.modules if name.startswith("touche.runners.")]
+    assert of_containers == ["touche.runners.limits"]
     assert not any(name.startswith("touche.documents.html.") for name in run.modules)
     assert run.opened["arguments.toml"] == 1

@@ -7,8 +7,8 @@ import pytest
 
 import touche as library
 from conftest import Touche, Write
-from touche.containers import container_runs
-from touche.containers.limits import Limits
+from touche.runners import container_runs
+from touche.runners.limits import Limits
 
 SOURCE = """from pathlib import Path
 Path("was-run").touch()

@@ -5,11 +5,11 @@ import pytest
 import touche as package
 from conftest import ROOT, Write
 from touche import tasks
-from touche.containers.container_runs import input_directory
 from touche.data import datasets, places
 from touche.documents.ir_datasets import IrDataset
 from touche.errors import MissingDataError
 from touche.io import origin
+from touche.runners.container_runs import input_directory
 
 
 def test_without_a_clone_what_ships_is_in_the_package_and_fetched_data_in_the_cache(

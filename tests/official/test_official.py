@@ -14,17 +14,17 @@ from conftest import OFFICIAL, ROOT
 from touche import baselines, tasks
 from touche.baselines.expected import ExpectedFormula, ExpectedScore, read_expected
 from touche.baselines.extras import extra_in_dockerfile
-from touche.containers.container_runs import Job, Usage
-from touche.containers.limits import Limits
-from touche.containers.programs import Log
 from touche.data.judgments import task_qrels
 from touche.errors import InputError
 from touche.evaluation.evaluators import EVALUATORS, Evaluation
 from touche.evaluation.leaderboard import comparable
+from touche.evaluation.linting import findings_of
 from touche.evaluation.scoring import score_task
-from touche.linting import findings_of
 from touche.regression.outcomes import PASSED
 from touche.regression.running import rerun
+from touche.runners.container_runs import Job, Usage
+from touche.runners.limits import Limits
+from touche.runners.programs import Log
 from touche.trec.run_forms import run_sources
 from touche.trec.runs import read_run
 

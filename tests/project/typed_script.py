@@ -5,12 +5,12 @@ from typing import assert_type
 import touche
 from touche.evaluation.agreement import Overlap, ScoredOverlap
 from touche.evaluation.comparison import Comparisons, TopicDifference
+from touche.evaluation.linting import Findings
 from touche.evaluation.scores import Scores, TopicScore
 from touche.evaluation.wide import WideTable
 from touche.identification.answer import Answer
-from touche.linting import Findings
+from touche.regression.sweep_results import Sweep
 from touche.task_data import PublishedResults
-from touche.tuning.sweep_results import Sweep
 
 TASK = "spot-check/arguments"
 

@@ -8,9 +8,9 @@ from small_clone import expect, row
 
 from conftest import Touche
 from touche.baselines.expected import read_expected
-from touche.containers.container_runs import Usage
 from touche.regression.log import append_to_log, logged_scores, read_log
 from touche.regression.outcomes import Outcome, TopicValue
+from touche.runners.container_runs import Usage
 
 pytest_plugins = ["small_clone"]
 ENTRIES = """

@@ -11,14 +11,14 @@ from small_clone import FORMULA, MAXIMUM, expect
 
 from conftest import ROOT, Touche, Write
 from touche.baselines.expected import read_expected
-from touche.containers.container_runs import Job, Usage, run_locally
-from touche.containers.limits import Limits
-from touche.containers.programs import Log
 from touche.evaluation.agreement import ScoredOverlap
 from touche.identification.fitting import Fit
 from touche.regression import official_runs
 from touche.regression.outcomes import PASSED, Outcome
 from touche.regression.running import rerun
+from touche.runners.container_runs import Job, Usage, run_locally
+from touche.runners.limits import Limits
+from touche.runners.programs import Log
 from touche.trec.columns import Run
 from touche.trec.runs import RunLine, read_run
 

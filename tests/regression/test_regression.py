@@ -11,15 +11,15 @@ from small_clone import MAXIMUM, expect
 
 from conftest import Touche, Write
 from touche.baselines.expected import read_expected
-from touche.containers.container_runs import RUNNERS, Job, Runner, Usage, run_locally
-from touche.containers.limits import Limits
-from touche.containers.programs import Log
 from touche.errors import InputError
 from touche.regression.comparing import ranking_digest
 from touche.regression.log import read_log
 from touche.regression.outcomes import Outcome
 from touche.regression.pinning import update
 from touche.regression.running import rerun
+from touche.runners.container_runs import RUNNERS, Job, Runner, Usage, run_locally
+from touche.runners.limits import Limits
+from touche.runners.programs import Log
 from touche.trec.runs import read_run
 
 ENTRY = """

@@ -11,7 +11,9 @@ from conftest import Write
 from spotcheck import made_up, run_of
 from touche import tasks
 from touche.evaluation.scoring import score_task
-from touche.reports import Report, TaskReport, task_report, write
+from touche.reports.page import write
+from touche.reports.report_content import task_report
+from touche.reports.report_records import Report, TaskReport
 from touche.tasks import Corpus, Published, Task
 
 

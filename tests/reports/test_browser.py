@@ -12,7 +12,7 @@ from playwright.sync_api import Page as Tab
 from conftest import Touche, Write
 from spotcheck import run_of
 from touche import tasks
-from touche.reports import TaskReport
+from touche.reports.report_records import TaskReport
 
 pytest_plugins = ["made_up_reports"]
 pytestmark = pytest.mark.slow

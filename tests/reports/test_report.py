@@ -17,15 +17,16 @@ from made_up_reports import Reports, published
 
 from conftest import Touche, Write
 from spotcheck import run_of, run_text
-from touche import plots, tasks
+from touche import tasks
 from touche.baselines.expected import SCRIPT
 from touche.baselines.reruns import published_scores
 from touche.documents.document_records import Argument, Document, Sentence
 from touche.documents.pages import Page as WebPage
 from touche.errors import ToucheError
 from touche.io import progress
-from touche.reports import TaskReport
+from touche.reports import plots
 from touche.reports.report_content import _board, _passed_row, _stance_view, _twins
+from touche.reports.report_records import TaskReport
 from touche.reports.texts import passage, read_texts, title_terms
 from touche.tasks import Corpus
 

@@ -9,10 +9,10 @@ import click
 from touche.cli.commands import BASELINE, Group, argument, option
 from touche.cli.options import FORMAT
 from touche.cli.output import BROKEN, DOUBTFUL, Column, Sheet, render, tell
-from touche.containers import baseline_images as library
-from touche.containers.limits import PROGRAMS
-from touche.containers.verification import DIFFERENT, NOT_COMPARABLE, VerifiedImage
 from touche.errors import ToucheError
+from touche.runners import baseline_images as library
+from touche.runners.limits import PROGRAMS
+from touche.runners.verification import DIFFERENT, NOT_COMPARABLE, VerifiedImage
 
 _PARAMS = [argument("names", "[BASELINE...]", type=BASELINE), option("--runner", choices=PROGRAMS)]
 

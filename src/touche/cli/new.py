@@ -9,8 +9,8 @@ import click
 from touche.baselines.starter import ARGUMENTS, PARTS, is_contributed, test_file, write_baseline
 from touche.cli.commands import PATH, argument, command, option
 from touche.cli.output import echo
-from touche.containers.image_builds import base_image, check_name
 from touche.io.optional import installing
+from touche.runners.image_builds import base_image, check_name
 
 _NEXT = """\
     touche run {folder} -i {part} -o {out}

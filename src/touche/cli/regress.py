@@ -27,7 +27,6 @@ from touche.cli.output import (
 )
 from touche.cli.runner_options import check_runner, runners
 from touche.cli.sheets import overlap_sheets
-from touche.containers.limits import Limits
 from touche.data.remedies import remedy_for
 from touche.errors import ToucheError
 from touche.io.grouping import group_by
@@ -35,6 +34,7 @@ from touche.regression import outcomes as verdicts
 from touche.regression import published_cells
 from touche.regression.outcomes import COLUMNS, Regression, row_of, summary
 from touche.regression.running import regress as run_regression
+from touche.runners.limits import Limits
 
 _COLOURS = {
     verdicts.PASSED: GOOD,

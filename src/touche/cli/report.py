@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
-from touche import reports as library
 from touche.cli.commands import command, command_line, option
 from touche.cli.guessing import task_of
 from touche.cli.options import ANY_RUNS, SCORING, output
 from touche.cli.output import echo, quietly
+from touche.reports import page as library
 
 
 @command(
@@ -37,7 +37,7 @@ def report(
         raise click.UsageError("--all-published takes no RUNs and no scoring options; omit them")
     if runs:
         scoring["task"] = task_of(runs, scoring["task"], scoring["qrels"])
-    page = quietly(
+    path = quietly(
         library.report,
         runs,
         output,
@@ -46,4 +46,4 @@ def report(
         command=command_line(),
         **scoring,
     )
-    echo(str(page))
+    echo(str(path))

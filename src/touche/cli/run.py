@@ -22,10 +22,10 @@ from touche.cli.frames import own_frames
 from touche.cli.options import naming
 from touche.cli.output import tell, warn
 from touche.cli.runner_options import check_runner, runners
-from touche.containers.limits import HERE, PROGRAMS, SPARK, Limits
 from touche.errors import InputError, ToucheWarning
 from touche.io.opening import is_file
-from touche.runners import write_run
+from touche.runners.baseline_runs import write_run
+from touche.runners.limits import HERE, PROGRAMS, SPARK, Limits
 from touche.tira.outputs import INPUT_VARIABLE, OUTPUT_VARIABLE
 
 _EXAMPLE = "spot-check/arguments"
@@ -183,7 +183,7 @@ def _run(
 
 def _image_command(name: str, runner: str) -> click.Command:
     """Creates the command that runs a baseline's image, and passes on the words that it does not know."""
-    from touche.containers.image_builds import image_name  # here, because an image does not need it
+    from touche.runners.image_builds import image_name  # here, because an image does not need it
 
     def callback(**values: Any) -> None:
         _run(name, words=click.get_current_context().args, **values)

@@ -7,8 +7,8 @@ from click.core import ParameterSource
 
 from touche.cli.commands import OUTSIDE, Option, option
 from touche.cli.options import checking
-from touche.containers.limits import PROGRAMS, RUNNER_NAMES, SPARK, Limits
 from touche.errors import ToucheError
+from touche.runners.limits import PROGRAMS, RUNNER_NAMES, SPARK, Limits
 
 _is_size = re.compile("[1-9][0-9]*[mg]", re.ASCII).fullmatch
 _SECTION = OUTSIDE[0]

@@ -20,7 +20,7 @@ from touche.evaluation.cross_validation import FOLDS
 from touche.evaluation.evaluators import EVALUATORS
 
 if TYPE_CHECKING:
-    from touche.tuning.sweep_results import Setting, SettingScore, Sweep
+    from touche.regression.sweep_results import Setting, SettingScore, Sweep
 
 _IN = partial(option, section="Input and output")
 _COMMON_OPTIONS: list[click.Parameter] = [
@@ -114,8 +114,8 @@ def _sweep(
     **scoring: Any,
 ) -> None:
     """Sweeps a baseline, and prints a table; ``scoring`` has the options that say how to score."""
-    from touche.tuning.grid import parse_values  # here, because help does not need these 48 ms
-    from touche.tuning.sweeps import sweep as run_sweep
+    from touche.regression.grid import parse_values  # here, because help does not need these 48 ms
+    from touche.regression.sweeps import sweep as run_sweep
 
     dataset = dataset or scoring["task"]
     if dataset is None:

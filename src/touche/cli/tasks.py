@@ -24,11 +24,11 @@ from touche.cli.output import (
     three_decimals,
     warn,
 )
-from touche.containers.tira_dataset import SPLIT, write_for_tira
 from touche.data.checking import CheckedCard, check_cards
 from touche.errors import ToucheError
 from touche.io.grouping import group_by
 from touche.regression.reproductions import reproductions
+from touche.runners.tira_dataset import SPLIT, write_for_tira
 from touche.task_data import PublishedResult, PublishedResults, published
 from touche.tasks import MACRO_F1, STANCE, Task
 from touche.tasks.listed import list_tasks

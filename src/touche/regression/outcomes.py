@@ -11,11 +11,11 @@ from typing import Any
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from touche.baselines.expected import Expected
-from touche.containers.container_runs import Usage
 from touche.data.remedies import remedy_for
 from touche.errors import NotInstalledError, ToucheError, one_line
 from touche.evaluation.agreement import Overlap
 from touche.evaluation.scores import Evaluated
+from touche.runners.container_runs import Usage
 from touche.trec.framed import Table
 
 COLUMNS = "baseline dataset dimension evaluator kind expected got difference wall memory verdict".split()

@@ -12,12 +12,12 @@ from msgspec import convert, structs
 
 from touche.baselines.expected import EXPECTED_FILE, PINNED, Expected
 from touche.baselines.loader import baseline_folder, is_shipped
-from touche.containers.programs import Log
 from touche.errors import InputError
 from touche.io.origin import clone
 from touche.io.toml import read_toml
 from touche.io.writing import write_whole
 from touche.regression.outcomes import NOT_THE_SAME, PASSED, Outcome, failed
+from touche.runners.programs import Log
 
 _DIGITS = 5  # decimals of pinned numbers
 

@@ -13,9 +13,6 @@ from touche import baselines as library
 from touche import tasks
 from touche.baselines.expected import EXPECTED_FILE, Expected, read_expected
 from touche.baselines.loader import baseline_folder
-from touche.containers.container_runs import RUNNERS, Job, Runner, Usage
-from touche.containers.limits import Limits
-from touche.containers.programs import Log
 from touche.data.places import has_dataset, is_available, locate
 from touche.errors import ToucheError, check_choice
 from touche.evaluation.agreement import Overlap
@@ -41,6 +38,9 @@ from touche.regression.outcomes import (
 )
 from touche.regression.outcomes import junit as to_junit
 from touche.regression.pinning import update as update_pinned
+from touche.runners.container_runs import RUNNERS, Job, Runner, Usage
+from touche.runners.limits import Limits
+from touche.runners.programs import Log
 from touche.trec.columns import Run
 from touche.trec.framed import Table, formatted
 from touche.trec.runs import RUN_FILE, read_run
@@ -155,7 +155,9 @@ def _write_files(
 
 def _write_page(outcomes: Sequence[Outcome], folder: Path, runner: str, command: str) -> Path:
     """Writes a page with the outcomes and a report on each dataset's runs; returns its path."""
-    from touche.reports import Report, task_report, write  # takes 95 ms
+    from touche.reports.page import write  # takes 95 ms
+    from touche.reports.report_content import task_report
+    from touche.reports.report_records import Report
 
     parts = []
     remarks = [f"The runner is {runner}, on {processors()} processors ({machine()})."]

@@ -19,7 +19,7 @@ from touche.io.optional import imported
 from touche.io.origin import clone, origin
 from touche.io.progress import watched
 from touche.io.writing import check_outputs, make_folder, write_whole
-from touche.plots import Interval, plot_intervals, save
+from touche.reports.plots import Interval, plot_intervals, save
 from touche.reports.report_content import published_parts, task_report
 from touche.reports.report_records import Report, TaskReport
 from touche.trec.run_forms import AnyQrels, AnyRun, list_of_runs, qrels_source, run_sources

@@ -1,1 +1,0 @@
-"""Runs baselines as programs or images, within limits."""

@@ -1,0 +1,323 @@
+"""Sweeps: a baseline run with every setting of a grid; many settings share a pass over the collection."""
+
+import logging
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from itertools import chain
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from touche import tasks
+from touche.baselines.loader import as_baseline
+from touche.baselines.local_runs import Runs
+from touche.baselines.method import Baseline
+from touche.data.datasets import opened
+from touche.data.places import is_dataset
+from touche.documents.discovery import Input
+from touche.documents.parts import PostponedError, Readings
+from touche.errors import InputError, ParameterError, ToucheError, check_choice, warn
+from touche.evaluation.cross_validation import FOLDS, CrossValidation, Fold, cross_validated
+from touche.evaluation.evaluators import EVALUATORS
+from touche.evaluation.image_scores import means_of_topics
+from touche.evaluation.notes import doubts
+from touche.evaluation.scores import Evaluated
+from touche.evaluation.scoring import check_evaluators, judgments_of, score_runs
+from touche.io.grouping import group_by
+from touche.io.identifiers import check_path, check_tag, dataset_name, optional_path
+from touche.io.progress import watched
+from touche.io.temporary import temporary_folder
+from touche.io.writing import check_outputs, write_whole
+from touche.regression.grid import grid_settings
+from touche.regression.sweep_results import Options, Setting, SettingScore, Sweep
+from touche.reports import plots
+from touche.tasks import Task
+from touche.tasks.measures import parse_measures
+from touche.tira.outputs import METADATA_FILE
+from touche.trec.columns import Run
+from touche.trec.framed import Table, formatted
+from touche.trec.run_forms import AnyQrels, QrelsSource, RunSource, qrels_source
+from touche.trec.runs import RUN_FILE
+from touche.trec.topics import in_order
+
+if TYPE_CHECKING:
+    from ir_measures.measures import Measure
+
+SETTINGS_FILE = "settings.csv"
+FOLDS_FILE = "folds.csv"
+
+_log = logging.getLogger(__name__)
+
+
+def sweep(
+    baseline: str | PathLike[str] | Baseline,
+    dataset: str | PathLike[str],
+    grid: Mapping[str, Iterable[Any]],
+    *,
+    task: str | None = None,
+    output: str | PathLike[str] | None = None,
+    overwrite: bool = False,
+    evaluator: str = "trec_eval",
+    measure: "str | Measure | Sequence[str | Measure] | None" = None,
+    qrels: AnyQrels = None,
+    cross_validation: str | None = None,
+    log: Callable[[str], None] = _log.info,
+) -> Sweep:
+    """Runs a baseline with every setting of a grid and scores the runs, as ``touche sweep`` does.
+
+    Args:
+        baseline: the name of a shipped baseline, the path of a folder with a baseline.py, or a function
+            decorated by ``baseline``.
+        dataset: the id of a dataset, such as ``spot-check/arguments``, or the path of an input directory.
+        grid: the values of some options by name, such as ``{"k1": [0.6, 1.2], "b": [0.4]}``; other
+            options have their defaults.
+        task: the id of the task; None for the dataset's task.
+        output: a new folder for the runs, settings.csv, folds.csv and heat maps; None discards the runs.
+        overwrite: whether the folder may exist. Only files that this sweep writes are replaced in it.
+        evaluator: ``trec_eval`` or ``touche``.
+        measure: a measure instead of the task's, an object of ir_measures or its name, such as ``nDCG@10``.
+            ``nDCG@5,AP`` or a list names several.
+        qrels: qrels instead of the task's, in one of the forms of ``touche.AnyQrels``.
+        cross_validation: ``two-fold`` or ``leave-one-topic-out``, or None.
+        log: receives a line about the input.
+
+    Returns:
+        The scores of all settings; ``frame()`` is the table, and ``heat_map(dimension)`` a figure. Doubtful
+        scores cause Python warnings.
+
+    Raises:
+        ToucheError: if there is no such baseline, dataset, option or task, the input is unusable, the
+            output exists, or judgments are missing.
+
+    Examples:
+        >>> import touche
+        >>> dataset, grid = "spot-check/arguments", {"k1": [0.6, 1.2]}
+        >>> sweep = touche.sweep("bm25", dataset, grid, measure=["nDCG@5", "AP"])
+        >>> [(score.setting.swept["k1"], score.measure) for score in sweep.scores]
+        [(0.6, 'nDCG@5'), (0.6, 'AP'), (1.2, 'nDCG@5'), (1.2, 'AP')]
+    """
+    check_choice("evaluator", evaluator, EVALUATORS)
+    if cross_validation is not None:
+        check_choice("cross-validation", cross_validation, FOLDS)
+    ranker = as_baseline(baseline)
+    settings = grid_settings(ranker.options, grid)
+    folder = optional_path("output", output)
+    with (
+        _new_folder(folder, overwrite),
+        temporary_folder("touche-sweep-") as temporary,
+    ):
+        name = dataset_name(dataset)
+        # The id of a dataset also names its task; an input directory names none.
+        if task is None and is_dataset(name):
+            task = name
+        judgments = qrels_source(qrels)
+        file = judgments.file if judgments else None
+        scored = tasks.tasks_scored_by(task, parse_measures(measure), file)
+        for scored_task in scored:
+            check_evaluators(scored_task, [evaluator])
+        source = opened(name, needs_documents=ranker.needs_documents)
+        log(f"{ranker.name}: {source.description}")
+        if folder and folder.exists():
+            tables = [folder / SETTINGS_FILE, folder / FOLDS_FILE]
+            check_outputs(tables, [judgments.path] if judgments and judgments.content is None else [])
+        result = run_settings(
+            ranker, source, folder or temporary, settings, scored, evaluator, cross_validation, judgments
+        )
+    if folder:
+        result = replace(result, warnings=[*result.warnings, *_write_tables(result, folder)])
+    for text in result.warnings:
+        warn(text)
+    return result
+
+
+@contextmanager
+def _new_folder(folder: Path | None, overwrite: bool) -> Iterator[None]:
+    """Removes new folders that are still empty after an error, or have runs of a sweep with a wrong value.
+
+    Args:
+        folder: the output of the sweep, or None.
+        overwrite: whether it may exist; then nothing is removed.
+
+    Raises:
+        InputError: if it exists, but must not.
+    """
+    if folder is None:
+        yield
+        return
+    check_path(folder)
+    new_folders = [path for path in (folder, *folder.parents) if not os.path.lexists(path)]
+    if not new_folders and not overwrite:
+        raise InputError(folder, "already exists", "choose a new directory, or pass --overwrite")
+    try:
+        yield
+    except BaseException as error:
+        if new_folders:
+            # Baselines check the range of a value when its setting runs, after the runs of other settings.
+            _remove_output(folder, with_runs=isinstance(error, ParameterError))
+            with suppress(OSError):  # it is not empty
+                for parent in new_folders[1:]:
+                    parent.rmdir()
+        raise
+
+
+def _remove_output(folder: Path, with_runs: bool) -> None:
+    """Removes empty folders, if ``with_runs`` also runs; other files may be of the user or the baseline."""
+    names = {RUN_FILE, METADATA_FILE} if with_runs else set()
+    for parent, _, files in os.walk(folder, topdown=False):
+        for name in names.intersection(files):
+            Path(parent, name).unlink()
+        with suppress(OSError):  # it is not empty
+            Path(parent).rmdir()
+
+
+def _write_tables(result: Sweep, folder: Path) -> list[str]:
+    """Writes tables, and heat maps if options vary; returns warnings about missing heat maps."""
+    problems = []
+    write_whole(folder / SETTINGS_FILE, formatted(result.scores, "csv"))
+    if result.cross_validations:
+        write_whole(folder / FOLDS_FILE, formatted(result.folds(), "csv"))
+    if not result.settings[0].swept:  # no option varies
+        return []
+    for dimension in result.by_dimension:
+        try:
+            figure = result.heat_map(dimension)
+        except ToucheError as error:  # matplotlib is not installed, or no setting has a mean
+            problems.append(f"no heat map: {error}")
+        else:
+            plots.save(figure, folder / f"heat-map-{quote(dimension, safe='')}")
+    return problems
+
+
+def run_settings(
+    ranker: Baseline,
+    source: Input,
+    output: Path,
+    settings: Sequence[Options],
+    scored: Sequence[Task],
+    evaluator: str,
+    cross_validation: str | None = None,
+    qrels: QrelsSource | None = None,
+) -> Sweep:
+    """Runs a baseline with each of some settings, and scores the runs.
+
+    The runs equal those of ``touche run``, byte by byte. Each setting's folder has the name of the run's tag.
+
+    Args:
+        ranker: baseline.
+        source: its input; settings whose rankings begin with the same counts share a pass over it.
+        output: folder for the folders of the settings.
+        settings: values of all options of the baseline, per setting.
+        scored: task of the runs, once for each measure.
+        qrels: judgments that replace those of the task.
+        evaluator: ``trec_eval`` or ``touche``.
+        cross_validation: a name in ``FOLDS``, or None.
+
+    Raises:
+        ToucheError: if two settings have the same tag, a run fails, so that only runs before it remain, or a
+            run cannot be scored, so that all remain.
+    """
+    judged = judgments_of(scored, qrels)
+    with_folders = _settings_with_folders(ranker, output, settings)
+    # All settings share one store of readings, so that documents are not read again for each setting.
+    readings = Readings()
+    shared_source = replace(source, documents=replace(source.documents, readings=readings))
+    runs = Runs(ranker, shared_source)
+    by_folder = dict[Path, list[SettingScore]]()
+    topic_warnings = dict[str, None]()  # each once, although several settings may find nothing for a topic
+    unscored = list[ToucheError]()  # errors of runs that cannot be scored
+    passes = _in_passes(runs, readings, with_folders)
+    for setting, run in watched(passes, "sweeping", "settings", len(settings)):
+        for topic in runs.without_hits(run):
+            topic_warnings[f"{ranker.name}: nothing found for topic {topic.number}: {topic.title}"] = None
+        file = setting.folder / RUN_FILE
+        try:
+            by_measure = score_runs([RunSource(file, run, file)], scored, judged, [evaluator])
+        except ToucheError as error:
+            unscored.append(error)
+            continue
+        evaluated = chain.from_iterable(by_measure)  # one for each dimension and measure
+        by_folder[setting.folder] = [_score(setting, each) for each in evaluated if each.is_ranking]
+    if unscored:
+        raise unscored[0]
+    scores = tuple(score for setting in with_folders for score in by_folder[setting.folder])
+    if not scores:
+        raise ToucheError(f"{scored[0].id} has no judgments of rankings; pass qrels")
+    result = Sweep(
+        baseline=ranker.name,
+        scores=Table(SettingScore, scores),
+        cross_validations={},
+        warnings=[*topic_warnings, *_doubts(scores)],
+    )
+    return result if cross_validation is None else _with_cross_validations(result, cross_validation)
+
+
+def _settings_with_folders(ranker: Baseline, output: Path, settings: Sequence[Options]) -> list[Setting]:
+    """Returns each setting with its folder, which is named by the tag of the run."""
+    tags = Counter(ranker.tag(dict(setting)) for setting in settings)
+    for tag in tags:
+        check_tag(tag)
+    repeated, number = tags.most_common(1)[0]
+    if number > 1:  # for paths in different folders, because a tag has only the last part of a path
+        raise ToucheError(f"two settings have the tag {repeated}; rename one of the files in their options")
+    swept = [name for name in ranker.options if len({setting[name] for setting in settings}) > 1]
+    return [
+        Setting(
+            options=options,
+            swept={name: options[name] for name in swept},
+            folder=output / quote(tag, safe="=,"),
+        )
+        for options, tag in zip(settings, tags, strict=True)  # each tag occurs once, in the same order
+    ]
+
+
+def _in_passes(runs: Runs, readings: Readings, settings: Sequence[Setting]) -> Iterator[tuple[Setting, Run]]:
+    """Runs the settings; those that need the same counts share a pass over the collection."""
+    while settings:  # each pass writes at least one run, because its first ranking is never postponed
+        postponed = []
+        readings.begin_pass()
+        for setting in settings:
+            try:
+                run = runs.run(dict(setting.options), output=setting.folder)
+            except PostponedError:  # it needs another pass over the collection
+                postponed.append(setting)
+            else:
+                yield setting, run
+            readings.begin_ranking()  # the next one; ``begin_pass`` has begun the first
+        settings = postponed
+
+
+def _score(setting: Setting, run: Evaluated) -> SettingScore:
+    """Returns the score of a run, without the run itself, because a sweep may have thousands."""
+    # One evaluator was requested; if only the other one has the measure, that one has computed it.
+    [score] = run.scores.values()
+    values = means_of_topics(run.evaluations[score.evaluator].per_topic)
+    return SettingScore(**vars(score), setting=setting, values=values, doubts=tuple(doubts(run)))
+
+
+def _doubts(scores: Iterable[SettingScore]) -> Iterator[str]:
+    """Yields the doubts about scores, each once with the first setting that causes it."""
+    pairs = [(f"{score.dimension}: {doubt}", score.setting) for score in scores for doubt in score.doubts]
+    for text, group in group_by(pairs, lambda pair: pair[0]).items():
+        more = f" and {len(group) - 1} more" if len(group) > 1 else ""
+        yield f"{group[0][1]}{more}, {text}"
+
+
+def _with_cross_validations(sweep: Sweep, method: str) -> Sweep:
+    """Cross-validates the choice of the best setting in each dimension; a failure is a warning."""
+    validations = dict[str, CrossValidation[Setting]]()
+    problems = list[str]()
+    for dimension, scores in sweep.by_dimension.items():
+        topics = sorted({topic for score in scores for topic in score.values}, key=in_order)
+        candidates = {index: score.values for index, score in enumerate(scores)}  # settings are no keys
+        try:
+            validation = cross_validated(candidates, topics, method)
+        except ToucheError as error:  # the scores are valid without cross-validation
+            problems.append(f"{dimension}: {error}")
+            continue
+        folds = [Fold(scores[fold.choice].setting, fold.values) for fold in validation.folds]
+        validations[dimension] = CrossValidation(method, folds)
+    return replace(sweep, cross_validations=validations, warnings=[*sweep.warnings, *problems])

@@ -1,0 +1,183 @@
+"""Baselines' container images."""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Literal
+
+from touche.baselines.loader import baseline_folder, is_shipped, names
+from touche.errors import ToucheError, check_choice
+from touche.io.identifiers import baseline_names, expanded, name_or_path
+from touche.runners import container_runs, image_builds, image_content, verification
+from touche.runners.image_content import ImageDigest
+from touche.runners.limits import PROGRAMS
+from touche.runners.verification import VerifiedImage
+from touche.trec.framed import Table
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class ListedImage:
+    """A baseline's image.
+
+    Attributes:
+        baseline: the baseline's name.
+        image: the image's name, such as ``touche/bm25``.
+        size: its unpacked size, such as ``504 MB``; empty if it is not built.
+        published: the published image's address; empty if there is none.
+    """
+
+    baseline: str
+    image: str
+    size: str
+    published: str
+
+
+def list_images(
+    baselines: str | Sequence[str] = (), *, runner: Literal["docker", "podman"] = "docker"
+) -> Table[ListedImage]:
+    """Returns each baseline's container image, whether it is built, and where it is published.
+
+    Args:
+        baselines: names or paths of baselines; by default, all that ship.
+        runner: the program to ask for local images.
+
+    Returns:
+        A ``ListedImage`` per baseline; use ``frame()`` for a DataFrame.
+
+    Raises:
+        ToucheError: if there is no such baseline, or the program is not installed.
+
+    Examples:
+        >>> import touche
+        >>> touche.list_images("bm25", runner="buildah")
+        Traceback (most recent call last):
+        touche.errors.ParameterError: there is no runner 'buildah'; choose among docker, podman.
+    """
+    check_choice("runner", runner, PROGRAMS)
+    listed = [
+        ListedImage(
+            baseline=folder.name,
+            image=image_builds.image_name(folder.name),
+            size=image_builds.size(runner, folder.name),
+            published=image_builds.published_image(folder.name) if is_shipped(folder) else "",
+        )
+        for folder in _folders(baselines)
+    ]
+    return Table(ListedImage, tuple(listed))
+
+
+def build_images(
+    baselines: str | Sequence[str] = (),
+    *,
+    runner: Literal["docker", "podman"] = "docker",
+    log: Callable[[str], None] = _log.info,
+) -> list[str]:
+    """Builds baselines' images and their bases, and tries each image on a part of the toy collection.
+
+    That is the smallest part that the baseline's expected.toml names, or else the first part that the image
+    can rank. An image that fails is removed.
+
+    Args:
+        baselines: names or paths of baselines; by default, all that ship.
+        runner: the program that builds them.
+        log: receives a line per image, and the output of a failed build.
+
+    Returns:
+        The baselines' images, such as ``touche/bm25``.
+
+    Raises:
+        ToucheError: if there is no such baseline, the program is not installed, a build fails, or an image
+            can't rank.
+
+    Examples:
+        >>> import touche
+        >>> touche.build_images("bm26")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        touche.errors.ToucheError: there is no baseline 'bm26'; did you mean bm25? ...
+    """
+    check_choice("runner", runner, PROGRAMS)
+    chosen = baseline_names(baselines) or names()
+    image_names = [image_builds.image_name(folder.name) for folder in _folders(chosen)]
+    image_builds.build(runner, chosen, log)
+    for name in chosen:
+        container_runs.try_image(runner, name, log)
+    return image_names
+
+
+def digest_images(
+    baselines: str | Sequence[str] = (), *, runner: Literal["docker", "podman"] = "docker"
+) -> Table[ImageDigest]:
+    """Returns a digest of each baseline's image: files and settings, no timestamps.
+
+    Docker, BuildKit and Podman give images from the same source the same digest.
+
+    Args:
+        baselines: names or paths of baselines; by default, all that ship.
+        runner: the program to ask for local images.
+
+    Returns:
+        An ``ImageDigest`` per baseline; use ``frame()`` for a DataFrame.
+
+    Raises:
+        ToucheError: if there is no such baseline or image, or the program is not installed.
+
+    Examples:
+        >>> import touche
+        >>> touche.digest_images("bm26")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        touche.errors.ToucheError: there is no baseline 'bm26'; did you mean bm25? ...
+    """
+    check_choice("runner", runner, PROGRAMS)
+    digests = [
+        image_content.digest(runner, image_builds.image_name(folder.name)) for folder in _folders(baselines)
+    ]
+    return Table(ImageDigest, tuple(digests))
+
+
+def verify_image(
+    baseline: str = "",
+    *,
+    against: str = "",
+    run: str | PathLike[str] | None = None,
+    runner: Literal["docker", "podman"] = "docker",
+    log: Callable[[str], None] = _log.info,
+) -> VerifiedImage:
+    """Rebuilds a baseline's image from the current source and compares the result with the image.
+
+    Args:
+        baseline: a baseline's name or path; you can omit it if you pass a run.
+        against: another image to compare with, instead of the local or published one.
+        run: a run, to compare with the image that made it.
+        runner: the program that stores and builds the images.
+        log: receives a line per step.
+
+    Returns:
+        A ``VerifiedImage``, whose ``answer`` says whether the image and its rebuild are the same.
+
+    Raises:
+        ToucheError: if you pass neither a baseline nor a run, or both a run and ``against``; also if there is
+            no such baseline, image or run, or a build fails.
+
+    Examples:
+        >>> import touche
+        >>> touche.verify_image()
+        Traceback (most recent call last):
+        touche.errors.ToucheError: neither a baseline nor a run is named; pass one of them
+    """
+    check_choice("runner", runner, PROGRAMS)
+    if run is not None and against:
+        raise ToucheError("an image and a run to compare with exclude each other; omit one of them")
+    name = name_or_path("baseline", baseline or "")  # None is accepted too
+    if run is not None:
+        return verification.verify_run(runner, Path(expanded(run)), log, baseline=name)
+    if not name:
+        raise ToucheError("neither a baseline nor a run is named; pass one of them")
+    return verification.verify(runner, name, log, against=against)
+
+
+def _folders(baselines: str | Sequence[str]) -> list[Path]:
+    return [baseline_folder(name).resolve() for name in baseline_names(baselines) or names()]

@@ -1,0 +1,265 @@
+"""An image's content: files and settings without times, so that every builder gives the same."""
+
+import hashlib
+import json
+import posixpath
+import subprocess
+import tarfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from io import BufferedReader
+from typing import IO, Any
+
+from touche.errors import ToucheError
+from touche.io.writing import cache_folder, write_whole
+from touche.runners.programs import check_program, output_of
+
+_FORMAT = "touche-image-1"  # version of the text that is hashed
+# The settings to compare. Others, such as the build time, may differ.
+_SETTINGS = ("User", "WorkingDir", "Entrypoint", "Cmd", "Env", "ExposedPorts", "Volumes", "StopSignal")
+_LABELS_OF_BUILDERS = ("io.buildah.version",)  # not compared
+_OPAQUE_FOLDER_NAME = ".wh..wh..opq"  # in a layer, hides the folder's files from lower layers
+_REMOVED_PREFIX = ".wh."  # prefix of a removed path's name
+_CAPABILITY = "SCHILY.xattr.security.capability"  # the only extended attribute that builders keep
+_GZIP = b"\x1f\x8b"
+_ZSTANDARD = b"\x28\xb5\x2f\xfd"
+_MAX_DESCRIPTION_BYTES = 1 << 24  # of a JSON file, because an archive may be any size
+_TAR_BLOCK_BYTES = 512  # size of the smallest tar file, such as a layer
+
+
+@dataclass(frozen=True)
+class File:
+    """A file, folder or link in an image.
+
+    Attributes:
+        kind: ``file``, ``folder``, ``link`` or ``device``.
+        mode: the permissions, such as ``755``.
+        owner: user id and group id, such as ``0:0``.
+        content: a file's SHA-256, a link's target, a device's numbers, or empty for a folder; followed by the
+            file's Linux capabilities, if any.
+    """
+
+    kind: str
+    mode: str
+    owner: str
+    content: str
+
+
+Layer = Mapping[str, File | None]
+"""The files of a layer by their paths, without a slash at the start.
+
+A removal has None instead of a file; its path has the marker, as in ``folder/.wh.name``.
+"""
+
+
+@dataclass(frozen=True)
+class Content:
+    """An image's content.
+
+    Attributes:
+        layers: the layers, lowest first.
+        commands: the command that made each layer.
+        settings: entrypoint, variables, labels and others by name.
+    """
+
+    layers: Sequence[Layer]
+    commands: Sequence[str]
+    settings: Mapping[str, Any]
+
+    def files(self, layers: int | None = None) -> dict[str, File]:
+        """Returns the files by path, after the lowest ``layers`` layers or after all."""
+        files: dict[str, File] = {}
+        for layer in self.layers[:layers]:
+            _remove(files, layer)
+            files |= {path: file for path, file in layer.items() if file is not None}
+        return files
+
+    @property
+    def digest(self) -> str:
+        """A digest of files and settings, such as ``sha256:5f3a...``."""
+        digest = hashlib.sha256(f"{_FORMAT}\n{json.dumps(self.settings, sort_keys=True)}\n".encode())
+        for path, file in sorted(self.files().items()):
+            fields = [path, file.kind, file.mode, file.owner, file.content]
+            # Paths may not be UTF-8.
+            digest.update("\0".join(fields).encode(errors="surrogateescape") + b"\n")
+        return f"sha256:{digest.hexdigest()}"
+
+
+@dataclass(frozen=True)
+class ImageDigest:
+    """The digest of an image's content.
+
+    Attributes:
+        id: the id in Docker or Podman; each program has its own.
+        digest: the digest of the content.
+    """
+
+    image: str
+    id: str
+    digest: str
+
+
+def digest(program: str, image: str) -> ImageDigest:
+    """Returns an image's content digest. It is computed once per image id and cached on disk."""
+    check_program(program)
+    id = image_id(program, image)
+    saved = cache_folder() / "images" / f"{_FORMAT}-{program}-{id.removeprefix('sha256:')}"
+    if saved.is_file():
+        return ImageDigest(image=image, id=id, digest=saved.read_text(encoding="ascii"))
+    content_digest = read_content(program, id).digest
+    with suppress(OSError, ToucheError):  # only a cache
+        saved.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(saved, content_digest)
+    return ImageDigest(image=image, id=id, digest=content_digest)
+
+
+def image_id(program: str, image: str) -> str:
+    """Returns a local image's id, or raises ToucheError if there is no such image."""
+    id = find_image(program, image)
+    if not id:
+        raise ToucheError(f"{program} has no image {image}; build or pull it")
+    return id if id.startswith("sha256:") else f"sha256:{id}"  # Podman omits the prefix
+
+
+def find_image(program: str, image: str) -> str:
+    """Returns a local image's id as the program writes it; empty if there is no such image."""
+    return output_of(program, "image", "inspect", "--format", "{{.Id}}", image)
+
+
+def read_content(program: str, image: str) -> Content:
+    """Reads a local image's content."""
+    try:
+        with _image_archive(program, image) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
+            return parse_archive(archive)
+    # The archive ends early if the program fails, and other programs may save another format.
+    except (tarfile.TarError, EOFError, OSError, KeyError, TypeError, ValueError) as error:
+        raise ToucheError(
+            f"{program} cannot save {image} ({error}); check its service and the disk"
+        ) from error
+
+
+@contextmanager
+def _image_archive(program: str, image: str) -> Iterator[IO[bytes]]:
+    """Yields the archive that ``docker save`` or ``podman save`` writes, without storing it on disk."""
+    command = [program, "save", image]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        try:
+            assert process.stdout is not None
+            yield process.stdout
+        finally:
+            # Otherwise, after an error, we would wait for the program to write the whole archive.
+            process.kill()
+
+
+def parse_archive(archive: tarfile.TarFile) -> Content:
+    """Parses an archive from ``docker save`` or ``podman save`` in one pass.
+
+    Raises:
+        KeyError: if a part is missing.
+        ToucheError: if a layer's compression is unknown.
+        ValueError: if a description is not JSON.
+    """
+    layers: dict[str, Layer] = {}  # by name in the archive
+    descriptions: dict[str, bytes] = {}  # JSON files by name
+    links: dict[str, str] = {}  # targets by link name
+    for member in archive:
+        name = member.name
+        if member.issym():  # older Docker versions save a repeated layer as a link
+            links[name] = posixpath.normpath(posixpath.join(posixpath.dirname(name), member.linkname))
+        elif member.isfile() and member.size:
+            file = archive.extractfile(member)
+            assert isinstance(file, BufferedReader)
+            beginning = file.peek()  # peeked bytes are read again below
+            if beginning.startswith((b"{", b"[")):
+                descriptions[name] = file.read(_MAX_DESCRIPTION_BYTES)
+            elif beginning.startswith(_ZSTANDARD):
+                raise ToucheError(
+                    f"{name} is compressed by zstd; save the image with Podman, or pull it anew"
+                )
+            # Layers, compressed or not, have at least this size. VERSION and the like are smaller.
+            elif member.size >= _TAR_BLOCK_BYTES or beginning.startswith(_GZIP):
+                layers[name] = _parse_layer(file)
+    (image,) = json.loads(descriptions["manifest.json"])  # exactly one image
+    config = json.loads(descriptions[image["Config"]])
+    layers_of_image = [layers[links.get(name, name)] for name in image["Layers"]]
+    # A step that changes only a setting, such as ENV, adds no layer.
+    steps = [step for step in config.get("history") or () if not step.get("empty_layer")]
+    commands = [step.get("created_by", "") for step in steps]
+    if len(commands) != len(layers_of_image):  # the history is missing or incomplete
+        commands = [f"layer {number}" for number, _ in enumerate(layers_of_image, 1)]
+    return Content(layers=layers_of_image, commands=commands, settings=_settings(config))
+
+
+def _parse_layer(stream: IO[bytes]) -> Layer:
+    files: dict[str, File | None] = {}
+    with tarfile.open(fileobj=stream, mode="r|*") as layer:
+        for member in layer:
+            path = member.name.removeprefix("./").strip("/")
+            if path in ("", "."):  # the root
+                continue
+            if posixpath.basename(path).startswith(_REMOVED_PREFIX):
+                files[path] = None
+            # A hard link becomes a file like its target, which comes first. Programs differ in which
+            # of the two names they write as the link.
+            elif member.islnk():
+                files[path] = files[member.linkname.removeprefix("./").strip("/")]
+            else:
+                files[path] = _describe_member(layer, member)
+    return files
+
+
+def _describe_member(layer: tarfile.TarFile, member: tarfile.TarInfo) -> File:
+    content = ""
+    mode = f"{member.mode & 0o7777:o}"  # without the file type bits
+    if member.isdir():
+        kind = "folder"
+    elif member.issym():
+        kind = "link"
+        content = member.linkname
+        mode = "777"  # meaningless for links
+    elif member.isfile():
+        kind = "file"
+        file = layer.extractfile(member)
+        assert isinstance(file, BufferedReader)
+        content = hashlib.file_digest(file, "sha256").hexdigest()
+    else:
+        kind = "device"
+        content = f"{member.type!r} {member.devmajor} {member.devminor}"
+    content += member.pax_headers.get(_CAPABILITY, "")
+    return File(kind=kind, mode=mode, owner=f"{member.uid}:{member.gid}", content=content)
+
+
+def _remove(files: dict[str, File], layer: Layer) -> None:
+    """Removes from the lower layers what ``layer`` removes, and the content of folders that it replaces."""
+    removed_paths: set[str] = set()
+    emptied_folders: list[str] = []  # path prefixes such as ``folder/``; empty for the root
+    for path, file in layer.items():
+        folder, slash, name = path.rpartition("/")
+        if file is not None:
+            was_folder = path in files and files[path].kind == "folder"
+            if was_folder and file.kind != "folder":
+                emptied_folders.append(f"{path}/")
+        elif name == _OPAQUE_FOLDER_NAME:
+            emptied_folders.append(f"{folder}{slash}")
+        else:  # a file, or a folder with its files
+            target = f"{folder}{slash}{name.removeprefix(_REMOVED_PREFIX)}"
+            removed_paths.add(target)
+            emptied_folders.append(f"{target}/")
+    emptied = tuple(emptied_folders)
+    for path in [path for path in files if path in removed_paths or path.startswith(emptied)]:
+        del files[path]
+
+
+def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns an image's settings in a form that doesn't depend on the program.
+
+    For a missing setting, programs write null or an empty value, or omit it.
+    """
+    written_settings = config.get("config") or {}
+    settings = {name: written_settings.get(name) or "" for name in _SETTINGS}
+    settings["WorkingDir"] = settings["WorkingDir"] or "/"
+    settings["Env"] = sorted(settings["Env"])  # an empty list if missing
+    labels = written_settings.get("Labels") or {}
+    settings["Labels"] = {name: value for name, value in labels.items() if name not in _LABELS_OF_BUILDERS}
+    return settings | {"platform": f"{config.get('os')}/{config.get('architecture')}"}

@@ -1,1 +1,0 @@
-"""Sweeps: all settings of a baseline, scored on the same topics."""

@@ -1,0 +1,351 @@
+"""What images are made of, by which they are known to be older than their files."""
+
+import os
+import re
+import shutil
+import tomllib
+from collections.abc import Iterator, Sequence
+from email.message import Message
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT, Write, write_files
+from touche.baselines.baseline_files import files_in
+from touche.baselines.starter import write_baseline
+from touche.errors import ToucheError
+from touche.io import progress
+from touche.runners import container_runs, image_builds
+from touche.runners.programs import ExitStatus, Log
+
+
+@pytest.fixture
+def nowhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """No clone, and a program that has no image; yields the addresses in the package's metadata."""
+    addresses: list[str] = []
+    package_metadata = Message()
+    monkeypatch.setattr(package_metadata, "get_all", lambda name: addresses)
+    monkeypatch.setattr(image_builds, "metadata", lambda name: package_metadata)
+    monkeypatch.setattr(image_builds, "version", lambda name: "1.2.3")
+    monkeypatch.setattr(image_builds, "clone", lambda: None)
+    monkeypatch.setattr(image_builds, "check_program", lambda program: None)
+    monkeypatch.setattr(image_builds, "find_image", lambda program, image: "")
+    yield addresses
+
+
+def test_a_released_package_knows_where_its_images_are_and_a_clone_builds_on_its_own_base(
+    nowhere: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert image_builds.published_image("bm25") == "" and image_builds.base_image() == "touche/base"
+    nowhere += ["Homepage, https://touche.webis.de", "Source, https://example.org/a/b"]
+    assert image_builds.published_image("bm25") == ""  # only of GitHub it is known where images are
+    nowhere[1] = "Source, https://github.com/Team/Fork"
+    assert image_builds.published_image("bm25") == "ghcr.io/team/fork/bm25:1.2.3"
+    assert image_builds.base_image() == "ghcr.io/team/fork/base:1.2.3"
+    nowhere.append("Base image, https://ghcr.io/team/fork/base@sha256:12")
+    assert image_builds.base_image() == "ghcr.io/team/fork/base:1.2.3@sha256:12"
+    monkeypatch.setattr(image_builds, "clone", lambda: ROOT)
+    assert image_builds.base_image() == "touche/base"
+
+
+def test_without_a_clone_what_is_missing_is_pulled_if_it_is_published(nowhere: list[str]) -> None:
+    pull = "podman pull ghcr.io/team/fork/{0}:1.2.3 && podman tag ghcr.io/team/fork/{0}:1.2.3 touche/{0}"
+    for name, ask in (
+        ("base", lambda: image_builds.build("podman", ["bm25"], print)),
+        ("bm25", lambda: image_builds.check_image("podman", "bm25")),
+    ):
+        nowhere.clear()
+        with pytest.raises(ToucheError, match=f"no image touche/{name}; build it in a clone of touche"):
+            ask()
+        nowhere.append("Source, https://github.com/Team/Fork")
+        with pytest.raises(ToucheError, match=re.escape(f"touche/{name}; get it with: {pull.format(name)}")):
+            ask()
+
+
+@pytest.fixture
+def built(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """Docker with one image, and its labels."""
+    labels: dict[str, str] = {}
+
+    def execute(command: Sequence[str], log: Log, **options: object) -> ExitStatus:
+        words = [word.removeprefix("--label=") for word in command if word.startswith("--label=")]
+        labels.update(word.split("=", 1) for word in words)
+        return ExitStatus(0, "")
+
+    monkeypatch.setattr(image_builds, "check_program", lambda program: None)
+    monkeypatch.setattr(image_builds, "find_image", lambda program, image: "x")
+    monkeypatch.setattr(image_builds, "read_labels", lambda program, image: labels)
+    monkeypatch.setattr(image_builds, "output_of", lambda *command: "1")
+    monkeypatch.setattr(image_builds, "succeeds", lambda *command: True)
+    monkeypatch.setattr(image_builds, "execute", execute)
+    return labels
+
+
+@pytest.mark.parametrize("has_clone", [True, False])
+def test_an_image_of_other_files_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, built: dict[str, str], has_clone: bool
+) -> None:
+    """Other than what is not in images, and than what runs, Python and git write into a folder."""
+    if not has_clone:
+        monkeypatch.setattr(image_builds, "clone", lambda: None)
+    folder = Path(shutil.copytree(ROOT / "baselines" / "argsrank", tmp_path / "argsrank"))
+    monkeypatch.setattr(image_builds, "check_name", lambda folder: None)
+    elsewhere = Path(shutil.copytree(folder, tmp_path / "a b" / "argsrank"))
+    image_builds.build("docker", [str(folder)], print)
+    unimportant = ["README.md", "expected.toml", "out/run.txt", "out/ir-metadata.yml", "__pycache__/a.pyc"]
+    for name in [*unimportant, ".git/index", ".venv/a.py", "env/pyvenv.cfg", "env/a.py"]:
+        write_files(folder, {name: "changed"})
+        image_builds.check_image("docker", str(folder))
+        image_builds.check_image("docker", str(elsewhere))  # a folder with the same files
+    for name in ["Dockerfile", "lexicons/claim-words.txt", "new.py", "pyvenv.cfg", ".hidden"]:
+        with (elsewhere / name).open("a") as file:
+            file.write("\n")
+        command = f"touche images build '{elsewhere}'"
+        message = (
+            f"touche/argsrank was not built from the current files of {elsewhere}; build it with: {command}"
+        )
+        with pytest.raises(ToucheError, match=re.escape(message)):
+            image_builds.check_image("docker", str(elsewhere))
+        image_builds.build("docker", [str(elsewhere)], print)
+        image_builds.check_image("docker", str(elsewhere))
+    (elsewhere / "new.py").chmod(0o755)
+    with pytest.raises(ToucheError, match="was not built from the current files"):
+        image_builds.check_image("docker", str(elsewhere))
+    assert bool(built["touche.bases"]) == has_clone
+
+
+def test_bytes_that_are_not_utf_8_are_no_obstacle(tmp_path: Path, built: dict[str, str]) -> None:
+    """In names, links and any file."""
+    folder = tmp_path / "mine"
+    write_baseline(folder)
+    name = os.fsdecode(b"n\xff")
+    (folder / name).write_bytes(b"\xff")
+    (folder / "link").symlink_to(name)
+    for path in [path for path in folder.rglob("*") if path.is_file()]:
+        path.write_bytes(path.read_bytes() + b"# \xff\n")
+    image_builds.build("docker", [str(folder)], print)
+    image_builds.check_image("docker", str(folder))
+    assert image_builds.image_advice(str(folder)) == "" and len(built["touche.content"]) == 16
+
+
+def test_an_image_without_labels_is_refused(built: dict[str, str]) -> None:
+    with pytest.raises(ToucheError, match=r"touche/bm25 was not built from .* build bm25 --runner podman"):
+        image_builds.check_image("podman", "bm25")
+
+
+def test_a_newer_version_of_a_base_is_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, built: dict[str, str]
+) -> None:
+    for name in ("src", "docker"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for path in (path for path in ROOT.iterdir() if path.is_file() and path.name != ".git"):
+        shutil.copy(path, tmp_path)
+    monkeypatch.setattr(image_builds, "clone", lambda: tmp_path)
+    for name, is_sent in {
+        "docker/base.txt": True,
+        "src/touche/errors.py": True,
+        "README.md": False,
+        "src/touche/__pycache__/files.pyc": False,
+        "src/touche/new.so": False,
+    }.items():
+        image_builds.build("docker", ["bm25"], print)
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        with (tmp_path / name).open("a") as file:
+            file.write("\n")
+        caplog.clear()
+        image_builds.check_image("docker", "bm25")
+        assert bool(caplog.records) == is_sent, name
+
+
+@pytest.mark.parametrize("umask", [0o002, 0o077])
+def test_what_is_sent_does_not_depend_on_the_umask(tmp_path: Path, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        folder = tmp_path / "mine"
+        write_baseline(folder)
+        (folder / "program").touch(0o777)
+        (folder / "data").mkdir()
+        (folder / "data" / "link").symlink_to("../baseline.py")
+        with image_builds._build_context(folder, files_in(folder)) as copy:
+            modes = {
+                str(path.relative_to(copy)): path.lstat().st_mode & 0o777
+                for path in copy.rglob("*")
+                if not path.is_symlink()
+            }
+            assert os.readlink(copy / "data" / "link") == "../baseline.py"  # noqa: PTH115 - the text
+        programs = {"program", "data", ".github", ".github/workflows"}
+        assert modes == {name: 0o755 if name in programs else 0o644 for name in modes} and len(modes) > 8
+    finally:
+        os.umask(before)
+
+
+def test_locks_have_the_versions_of_constraints_and_hashes_only() -> None:
+    pins = dict(line.lower().replace("_", "-").split("==") for line in _lines("constraints.txt"))
+    pins |= dict(line.split("==") for name in ("pyserini.txt", "minilm.txt") for line in _lines(name))
+    for path in (ROOT / "docker").glob("*.txt"):
+        lines = [] if path.name == "unused.txt" else _lines(f"docker/{path.name}")
+        for line, following in pairwise([*lines, ""]):
+            package = re.fullmatch(r"([\w.-]+)==(\S+) \\", line)
+            assert package or re.fullmatch(r"    --hash=sha256:[0-9a-f]{64}( \\)?", line), line
+            if package:
+                name, pinned = package.groups()
+                assert pins[name] == pinned and following.startswith("    --hash"), "run: make locks"
+
+
+def test_the_pinned_python_is_the_one_that_dependabot_updates() -> None:
+    (image,) = re.findall("^FROM (.*)$", (ROOT / "docker/python.Dockerfile").read_text(), flags=re.MULTILINE)
+    (default,) = re.findall(
+        "^ARG PYTHON_IMAGE=(.*)$", (ROOT / "docker/base.Dockerfile").read_text(), flags=re.MULTILINE
+    )
+    assert image == default and re.fullmatch(r"python:3\.11-slim-bookworm@sha256:[0-9a-f]{64}", image), (
+        "run: make locks"
+    )
+
+
+def _lines(name: str) -> list[str]:
+    lines = (ROOT / name).read_text().splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+@pytest.mark.parametrize("name", image_builds.BASES)
+def test_the_lock_of_a_base_has_all_packages_that_pyproject_requires(name: str) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    required = project["dependencies"] if name == "base" else project["optional-dependencies"][name]
+    locked = re.findall(r"^([\w.-]+)==", (ROOT / "docker" / f"{name}.txt").read_text(), flags=re.MULTILINE)
+    packages = {re.split("[<>=]", requirement)[0] for requirement in required}
+    assert packages - {*_lines("docker/unused.txt")} <= {*locked}, "run: make locks"
+
+
+SERVER = (
+    "a server does not answer; check the network, and try again, or set PYTHON_IMAGE to a Python image that"
+)
+REASONS = {
+    "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.": "a wheel has another hash",
+    "write /x: no space left on device": "the disk is full; make room",
+    "manifest for python@sha256:1 not found: manifest unknown": "the registry lacks this image",
+    "Get https://a.b/v2/: dial tcp: lookup a.b on 1.1.1.1:53: no such host": SERVER,
+    "Error: initializing source docker://a/b: connection refused": SERVER,
+    "Get https://a.b/v2/: request canceled (Client.Timeout exceeded while awaiting headers)": SERVER,
+    "Failed to establish a new connection: [Errno -3] Temporary failure in name resolution": (
+        "the build cannot download; check the network, or use this machine's: BUILD_NETWORK=host"
+    ),
+    "invalid reference format: repository name must be lowercase": "this is not a name of an image",
+}
+
+
+@pytest.mark.parametrize("line", REASONS)
+def test_a_failed_build_is_one_line_with_the_reason(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], line: str
+) -> None:
+    commands = failing(monkeypatch, line)
+    monkeypatch.setattr(progress, "_SECONDS_BETWEEN_LINES", 0)
+    with pytest.raises(ToucheError, match=re.escape(f"building touche/base: {REASONS[line]}")):
+        image_builds.build("docker", ["bm25"], print)
+    shown = capsys.readouterr()
+    assert line in shown.out and "building touche/base: 3 lines [" in shown.err  # progress, in a pipe
+    assert not [word for word in commands[0] if word.startswith("--network")]
+
+
+def test_a_build_uses_the_network_that_the_variable_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    commands = failing(monkeypatch, "")
+    monkeypatch.setenv("BUILD_NETWORK", "host")
+    with pytest.raises(ToucheError, match="building touche/base: exit code 1"):
+        image_builds.build("docker", ["bm25"], print)
+    assert "--network=host" in commands[0]
+
+
+def failing(monkeypatch: pytest.MonkeyPatch, line: str) -> list[Sequence[str]]:
+    """Replaces Docker by a program that writes a line and fails; returns the commands that it gets."""
+    commands: list[Sequence[str]] = []
+
+    def execute(command: Sequence[str], log: Log, **options: object) -> ExitStatus:
+        commands.append(command)
+        for text in ("Step 1/2", line, "The command returned a non-zero code: 1"):
+            log(text)
+        return ExitStatus(1, "The command returned a non-zero code: 1")
+
+    monkeypatch.delenv("BUILD_NETWORK", raising=False)
+    monkeypatch.setattr(image_builds, "check_program", lambda program: None)
+    monkeypatch.setattr(image_builds, "find_image", lambda program, image: "")
+    monkeypatch.setattr(image_builds, "execute", execute)
+    return commands
+
+
+def test_a_build_removes_a_replaced_image_if_it_has_no_other_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    ids = {"touche/base": "earlier", "touche/bm25": "unchanged"}
+    removed: list[str] = []
+
+    def execute(command: Sequence[str], log: Log, **options: object) -> ExitStatus:
+        ids.setdefault("touche/lucene", "first")
+        ids["touche/base"] = "new"
+        return ExitStatus(0, "")
+
+    def succeeds(*command: str) -> bool:
+        if "rm" in command:
+            removed.append(command[3])
+        return True
+
+    monkeypatch.setattr(image_builds, "check_program", lambda program: None)
+    monkeypatch.setattr(image_builds, "find_image", lambda program, image: ids.get(image, ""))
+    monkeypatch.setattr(image_builds, "output_of", lambda *command: str([*ids.values()].count(command[-1])))
+    monkeypatch.setattr(image_builds, "execute", execute)
+    monkeypatch.setattr(image_builds, "succeeds", succeeds)
+    image_builds.build("docker", ["bm25"], print)
+    assert removed == ["earlier"]
+    ids["touche/other"] = ids["touche/base"] = "earlier"
+    image_builds.build("docker", ["bm25", "elrond"], print)
+    assert removed == ["earlier"]
+
+
+PARTS = [
+    "spot-check/passages",
+    "spot-check/pairs",
+    "spot-check/pages",
+    "spot-check/arguments",
+    "spot-check/images",
+]
+
+
+@pytest.mark.parametrize(
+    ("expected", "works_on", "tried"),
+    [
+        ("spot-check/arguments spot-check/passages", "spot-check/passages", PARTS[:1]),
+        ("spot-check/arguments", "spot-check/passages", PARTS[3:4]),
+        ("touche-2020-task-1", "spot-check/pages", PARTS[:3]),
+        (None, "nothing", PARTS),
+    ],
+)
+def test_a_built_image_is_tried_on_the_smallest_part_that_fits(
+    write: Write,
+    monkeypatch: pytest.MonkeyPatch,
+    expected: str | None,
+    works_on: str,
+    tried: list[str],
+) -> None:
+    """That expected.toml names, else on all parts until one fits; an image that fits none is removed."""
+    folder = write("mine/baseline.py", "").parent
+    if expected:
+        write("mine/expected.toml", "\n".join(f'dataset = "{name}"' for name in expected.split()))
+    inputs: list[str] = []
+    removed: list[tuple[str, ...]] = []
+    lines: list[str] = []
+
+    def runner(job: container_runs.Job, limits: object, log: Log) -> None:
+        inputs.append(job.input)
+        log("a line of the container")
+        if job.input != works_on:
+            raise ToucheError(f"mine: exit code 2: no {job.input}")
+
+    monkeypatch.setattr(container_runs, "RUNNERS", {"docker": runner})
+    monkeypatch.setattr(container_runs, "succeeds", lambda *command: removed.append(command) or True)
+    if works_on in tried:
+        container_runs.try_image("docker", str(folder), lines.append)
+        assert not removed
+    else:
+        message = f"touche/mine fails on {tried[0]}, so it was removed: mine: exit code 2: no {tried[0]}"
+        with pytest.raises(ToucheError, match=message):
+            container_runs.try_image("docker", str(folder), lines.append)
+        assert removed == [("docker", "image", "rm", "touche/mine")]
+    assert inputs == tried
+    assert lines.count("a line of the container") == len(tried) - (works_on in tried)
