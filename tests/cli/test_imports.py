@@ -79,9 +79,9 @@ def test_evaluation_opens_each_file_once(tmp_path: Path, judged: str) -> None:
 
 def test_a_run_on_arguments_loads_no_cluster_and_no_parser_of_pages(tmp_path: Path) -> None:
     run = observed("run", "bm25", "-i", TASK, "-o", tmp_path)
-    others = {"cluster", "evaluation", "lucene", "pairs", "regression", "reports", "tuning"}
+    others = {"evaluation", "lucene", "pairs", "regression", "reports"}
     assert not run.packages & others
-    of_containers = [name for name in run.modules if name.startswith("touche.runners.")]
-    assert of_containers == ["touche.runners.limits"]
+    runners = {name for name in run.modules if name.startswith("touche.runners.")}
+    assert runners == {"touche.runners.baseline_runs", "touche.runners.limits"}
     assert not any(name.startswith("touche.documents.html.") for name in run.modules)
     assert run.opened["arguments.toml"] == 1
