@@ -87,9 +87,9 @@ CLASSIC = "tfidf --variant classic"
 
 
 def by_day(expected: ExpectedScore | ExpectedFormula) -> bool:
-    """Returns whether it is an official run, or a baseline without options on one sample of each kind."""
+    """Returns whether it is an official run, or a fast baseline without options on one sample of each kind."""
     is_first = expected.dataset.startswith((ARGUMENTS, PASSAGES, PAIRS)) and not expected.options
-    is_slow = extra_in_dockerfile(expected.baseline) == "lucene"
+    is_slow = extra_in_dockerfile(expected.baseline) in ("lucene", "models")
     return bool(expected.run) or (is_first and not is_slow)
 
 
