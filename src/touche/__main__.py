@@ -1,4 +1,4 @@
-"""The ``touche`` command, also for ``python -m touche``. It handles signals before large imports."""
+"""The ``touche`` command, also for ``python -m touche``. Handles signals before slow imports."""
 
 import os
 import signal
@@ -9,7 +9,8 @@ from typing import Any
 def main() -> None:
     """Runs the command. Before and after its work, a signal ends the process at once."""
     _end_at_signals()
-    # Otherwise child processes, e.g. multiprocessing's, could import modules from the working directory.
+    # Otherwise child processes, such as multiprocessing's, could import modules from the working
+    # directory.
     os.environ["PYTHONSAFEPATH"] = "1"
     from touche import cli  # imported late: takes 250 ms, and signals are handled by now
 
@@ -26,10 +27,10 @@ def _end_at_signals() -> None:
 
 
 def _end(number: int, frame: Any) -> None:
-    """Ends the process directly, because imports and the interpreter's exit print or swallow exceptions."""
+    """Ends the process at once: during imports and at exit, Python prints or swallows exceptions."""
     with suppress(OSError):
         os.write(2, b"touche: interrupted\n" if number == signal.SIGINT else b"touche: terminated\n")
-    os._exit(128 + number)  # as shells do
+    os._exit(128 + number)  # like shells
 
 
 if __name__ == "__main__":

@@ -27,18 +27,18 @@ _MAX_SENTENCE = 200  # characters; the first sentence of a help is never cut
 
 
 class Teaching(Group):
-    """A command whose help first shows what a newcomer needs, each command with its example.
+    """A command group whose help starts with what a newcomer needs, with examples.
 
-    A command is imported when it is used, because importing all takes longer than a small run.
+    Commands are imported only when used: importing all of them takes longer than a small run.
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*FIRST, *MORE]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Imports a command from the module with its name; None where click has its own answer.
+        """Imports the command's module. Returns None if click should handle the word itself.
 
-        Click has a message for an unknown option, and shell completion lists nothing.
+        Click then reports an unknown option, and shell completion lists nothing.
         """
         if cmd_name in (*FIRST, *MORE):
             command: click.Command = getattr(import_module(f"touche.cli.{cmd_name}"), cmd_name)
@@ -48,23 +48,23 @@ class Teaching(Group):
         raise click.NoSuchCommand(cmd_name, possibilities=(*FIRST, *MORE), ctx=ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Lists the first steps with their examples, then more commands."""
+        """Lists the first steps with their examples, then the other commands."""
         width = max(map(len, (*FIRST, *MORE)))
         for title, names in {"First steps": FIRST, "More commands": MORE}.items():
             with formatter.section(title):
                 for name in names:
                     command = _declared(name)
-                    # A list of its own, because an example may follow; equal widths align these lists.
+                    # Each command is a list of its own so that its example can follow. Equal widths
+                    # align the lists.
                     formatter.write_dl([(name.ljust(width), command.get_short_help_str(_MAX_SENTENCE))])
                     if names == FIRST:
                         formatter.write(indent(f"{command.example}\n", "    "))
 
 
 def _declared(name: str) -> Command:
-    """Returns a command with its help and its example, without the slow imports of its module.
+    """Returns a command with its help and example, but without its module's slow imports.
 
-    The help is the docstring of the function. The example is an argument of its decorator, either
-    ``example=`` or the first argument.
+    The help is the function's docstring. The example is the decorator's first argument, or ``example=``.
     """
     module = ast.parse(Path(__file__).with_name(f"{name}.py").read_bytes())
     (function,) = (node for node in module.body if isinstance(node, ast.FunctionDef) and node.name == name)
@@ -81,24 +81,24 @@ def cli() -> None:
 
 
 class _OnStandardError(logging.Handler):
-    """Prints log lines of the library without breaking a progress bar."""
+    """Prints the library's log lines without breaking a progress bar."""
 
     def emit(self, record: logging.LogRecord) -> None:
         say(f"touche: {record.levelname.lower()}: {record.getMessage()}")
 
 
 def main() -> None:
-    """Runs the command line, and prints an error as one line on standard error."""
+    """Runs the command line. Errors are printed on standard error, one line each."""
     logger = logging.getLogger("touche")
-    logger.handlers = [_OnStandardError()]  # replaces the one that makes Python warnings
+    logger.handlers = [_OnStandardError()]  # replaces the handler that turns messages into Python warnings
     logger.setLevel(logging.INFO)
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: PTH123, SIM115 (None if it is closed)
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # characters that the encoding lacks
+        sys.stdout.reconfigure(errors="backslashreplace")  # escape characters that the encoding can't express
     sys.unraisablehook = _repeat_swallowed_signal
     try:
         for number in (signal.SIGINT, signal.SIGTERM):
-            # An ignored signal stays ignored, such as SIGINT of a job in the background.
+            # Keep ignored signals ignored, e.g. SIGINT for background jobs.
             if signal.getsignal(number) != signal.SIG_IGN:
                 signal.signal(number, _stop)
         code = cli.main(prog_name="touche", complete_var=VARIABLE, standalone_mode=False)
@@ -113,7 +113,7 @@ def main() -> None:
     except ToucheError as error:
         _fail(str(error), traced=True)
     except OSError as error:  # standard output is full or closed, or the working directory is gone
-        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 (what is left in it cannot be written at exit)
+        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 (Python can't write the rest at exit)
         _fail(f"{error}; choose another place", traced=True)
     except (_Stopped, KeyboardInterrupt, click.Abort) as error:
         code = getattr(error, "code", INTERRUPTED)
@@ -122,7 +122,7 @@ def main() -> None:
 
 
 class _Stopped(SystemExit):
-    """A signal as an exception, so that temporary files are deleted; the exit code is that of a shell."""
+    """A signal as an exception, so that temporary files get deleted. Its exit code is the shell's."""
 
     def __init__(self, number: int) -> None:
         super().__init__(128 + number)
@@ -130,24 +130,24 @@ class _Stopped(SystemExit):
 
 
 def _stop(number: int, frame: Any) -> None:
-    """Raises a signal as an exception."""
+    """Turns a signal into an exception."""
     signal.signal(number, signal.SIG_DFL)  # a second signal ends the process at once
     raise _Stopped(number)
 
 
 def _repeat_swallowed_signal(unraisable: Any) -> None:
-    """Sends a signal again if it came in a destructor or a callback, where Python swallows exceptions."""
+    """Repeats a signal that arrived in a destructor or callback, where Python swallows exceptions."""
     error = unraisable.exc_value
     if isinstance(error, _Stopped):
-        signal.signal(error.number, _stop)  # again, because ``_stop`` replaced itself by the default
+        signal.signal(error.number, _stop)  # because ``_stop`` has restored the default handler
         repeat = threading.Timer(0.01, signal.pthread_kill, [threading.main_thread().ident, error.number])
-        repeat.start()  # after some milliseconds, when the callback has ended
+        repeat.start()  # a few milliseconds later, when the callback is done
     else:
         sys.__unraisablehook__(unraisable)
 
 
 def _fail(message: str, *, traced: bool = False) -> None:
-    """Prints an error and exits; with --verbose, also prints the traceback if ``traced`` is set."""
+    """Prints an error and exits. With --verbose and ``traced``, it prints the traceback first."""
     say(f"touche: {' '.join(message.split())}")
     if traced and logging.getLogger("touche").isEnabledFor(logging.DEBUG):
         for line in traceback.format_exc().splitlines():

@@ -1,4 +1,6 @@
-"""Arguments, options and ids of commands; every command has an example, --quiet and --verbose."""
+"""Building blocks for commands: arguments, options and ids. Every command gets an example, --quiet and
+--verbose.
+"""
 
 import logging
 import shlex
@@ -19,21 +21,21 @@ _log = logging.getLogger("touche")
 _ListIds = Callable[[], Iterable[str]]
 
 
-OUTSIDE = ("Runner and containers", "Spark")  # sections of options that are useless in a container image
+OUTSIDE = ("Runner and containers", "Spark")  # help sections that don't apply inside a container image
 PATH = click.Path(path_type=Path, readable=False)
 
 
 def command_line() -> str:
-    """Returns the running command as typed."""
+    """Returns the command line being run, quoted for a shell."""
     return shlex.join(["touche", *sys.argv[1:]])
 
 
 class Option(click.Option):
-    """An option in a section of the help; some options affect only some runners.
+    """An option that belongs to a section of the help and may apply to some runners only.
 
     Args:
-        section: title of the section.
-        runners: names of the runners that the option affects; empty if it affects all.
+        section: the section's title.
+        runners: the runners it applies to; empty means all.
     """
 
     def __init__(self, *args: Any, section: str = "Options", runners: Sequence[str] = (), **kw: Any) -> None:
@@ -43,14 +45,14 @@ class Option(click.Option):
 
 
 def option(usage: str, help: str = "", choices: Iterable[str] = (), **settings: Any) -> Option:
-    """Creates an option from a usage line, such as ``-o --output DIR``.
+    """Creates an option from a usage line such as ``-o --output DIR``.
 
     Args:
-        usage: names of the option, the Python name of its value if that differs, and its placeholder in
-            capitals. FILE and DIR are paths. An option without placeholder, type and choices is a flag.
-        help: help text.
-        choices: allowed values; the first is the default.
-        settings: further arguments of ``click.Option``.
+        usage: the option's names, its Python name if that differs, and a placeholder in capitals. FILE and
+            DIR are paths. Without placeholder, type and choices, the option is a flag.
+        help: the help text.
+        choices: the allowed values; the first is the default.
+        settings: passed on to ``click.Option``.
     """
     names = [word for word in usage.split() if not word.isupper()]
     placeholder = " ".join(filter(str.isupper, usage.split())) or None
@@ -67,14 +69,14 @@ def option(usage: str, help: str = "", choices: Iterable[str] = (), **settings: 
 
 def argument(name: str, usage: str, **settings: Any) -> click.Argument:
     """Creates an argument from a usage line: ``RUN`` is required, ``[RUN...]`` takes any number of values."""
-    count = -1 if "..." in usage else 1  # -1 is any number in click
+    count = -1 if "..." in usage else 1  # in click, -1 means any number
     is_required = not usage.startswith("[")
     return click.Argument([name], nargs=count, required=is_required, metavar=usage, **settings)
 
 
 def _set_level(context: click.Context, level: click.Parameter, is_on: bool) -> None:
-    """Sets how much is printed, if --quiet or --verbose is passed; both together are an error."""
-    chosen: set[str] = context.meta.setdefault(__name__, set())  # shared by a group and its command
+    """Applies --quiet or --verbose. Passing both is an error."""
+    chosen: set[str] = context.meta.setdefault(__name__, set())  # a group and its command share this
     if is_on:
         chosen.add(str(level.name))
         if len(chosen) > 1:
@@ -90,10 +92,10 @@ _LEVELS = [
 
 
 class Command(click.Command):
-    """A command that also takes --quiet and --verbose, and whose help ends with an example.
+    """A command with --quiet and --verbose, whose help ends with an example.
 
     Args:
-        example: command lines that work, one per line.
+        example: working command lines, one per line.
     """
 
     def __init__(self, *args: Any, example: str = "", **kwargs: Any) -> None:
@@ -101,36 +103,36 @@ class Command(click.Command):
         self.example = example
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Adds --quiet and --verbose before --help."""
+        """Inserts --quiet and --verbose before --help."""
         *own_params, help_option = super().get_params(ctx)
         return [*own_params, *_LEVELS, help_option]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Lists the options by section; an image leaves out those that are useless in it."""
+        """Lists the options by section. Inside an image, sections that don't apply there are hidden."""
         sections: dict[str, list[tuple[str, str]]] = {}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
             if record and isinstance(param, click.Option):
-                section = getattr(param, "section", "Options")  # --help is click's own
+                section = getattr(param, "section", "Options")  # --help comes from click
                 sections.setdefault(section, []).append(record)
         for title, records in sections.items():
-            if title in OUTSIDE and not _baselines():  # only an image has no baselines by name
+            if title in OUTSIDE and not _baselines():  # only an image can't list baselines by name
                 continue
             with formatter.section(title):
                 formatter.write_dl(records)
 
     def get_help(self, ctx: click.Context) -> str:
-        """Returns the help, in which texts of a stranger's baseline cannot control the terminal."""
+        """Returns the help, with control characters escaped: a baseline's texts may come from a stranger."""
         return "\n".join(map(one_line, super().get_help(ctx).split("\n")))
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         if self.example:
             with formatter.section("Example"):
-                formatter.write(indent(f"{self.example}\n", "  "))  # unlike write_text, never wrapped
+                formatter.write(indent(f"{self.example}\n", "  "))  # unlike write_text, it doesn't wrap
 
 
 class Group(click.Group, Command):
-    """A command with subcommands."""
+    """A command that has subcommands."""
 
     command_class = Command
 
@@ -138,24 +140,24 @@ class Group(click.Group, Command):
 def command(
     example: str, *params: click.Parameter, cls: type[Command] = Command
 ) -> Callable[[Callable[..., Any]], Command]:
-    """Returns a decorator that turns a function into a command.
+    """Returns a decorator that makes a function a command.
 
     Args:
-        example: as in ``Command``.
-        params: arguments and options.
-        cls: class of the command.
+        example: see ``Command``.
+        params: its arguments and options.
+        cls: the command's class.
     """
     return click.command(cls=cls, example=example, params=[*params])
 
 
 class Ids(click.ParamType[str]):
-    """An argument or option that is an id, which the shell completes.
+    """The type of an argument or option that is an id. The shell can complete it.
 
     Args:
-        name: what the id identifies.
-        known: returns the ids.
-        folders: whether the path of a folder is also valid.
-        named: returns the ids that an error message lists; by default all.
+        name: what the id identifies, e.g. ``task``.
+        known: returns the known ids.
+        folders: whether a folder's path is allowed too.
+        named: returns the ids to list in error messages; all known ones by default.
     """
 
     def __init__(
@@ -167,9 +169,9 @@ class Ids(click.ParamType[str]):
         self._named = named or known
 
     def get_missing_message(self, param: click.Parameter, ctx: click.Context | None) -> str:
-        """Returns what to pass for an argument that is missing."""
+        """Returns what to pass when the argument is missing."""
         names = ", ".join(self._named())
-        if not names:  # in a container image, which has no data
+        if not names:  # inside an image, which contains no data
             return "Name a folder."
         alternative = ", or name a folder" if self._folders else ""
         return f"Choose among {names}{alternative}."
@@ -177,35 +179,35 @@ class Ids(click.ParamType[str]):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """Completes ids, and folders if they are valid; if no id fits, the shell completes folders."""
+        """Completes ids, and folders if allowed. If no id fits, the shell completes folders itself."""
         ids = [id for id in self._known() if id.startswith(incomplete)]
         if self._folders and not ids:
-            return [CompletionItem(incomplete, type="dir")]  # the shell then completes folders itself
-        # Before anything is typed, only ids are listed. Path.glob would drop a leading ./
+            return [CompletionItem(incomplete, type="dir")]  # makes the shell complete folders
+        # List only ids until something is typed. Path.glob would drop a leading ./
         folders = glob(f"{escape(incomplete)}*/") if self._folders and incomplete else []  # noqa: PTH207
         return [CompletionItem(word) for word in ids + folders]
 
 
 def _tasks() -> list[str]:
-    from touche import tasks  # here, because help does not need its 24 ms
+    from touche import tasks  # here, because help doesn't need these 24 ms
 
     return tasks.ids()
 
 
 def _datasets() -> list[str]:
-    from touche import tasks  # here, because help does not need its 24 ms
+    from touche import tasks  # here, because help doesn't need these 24 ms
 
     return tasks.datasets()
 
 
 def _available_datasets() -> list[str]:
-    from touche.data import places  # here, because help does not need its 47 ms
+    from touche.data import places  # here, because help doesn't need these 47 ms
 
     return places.available_datasets()
 
 
 def _baselines() -> list[str]:
-    from touche import baselines  # here, because most help does not need its 400 ms
+    from touche import baselines  # here, because most help doesn't need these 400 ms
 
     return baselines.names()
 

@@ -36,12 +36,16 @@ from touche.io.markup import MARKUP
     "touche compare out/bm25/run.txt out/dph/run.txt --task spot-check/arguments",
     RUNS,
     *SCORING_BY_SEVERAL,
-    option("--evaluator", "Evaluator whose scores are compared.", EVALUATORS, default="trec_eval"),
-    option("--reference RUN", "Compare each other run with RUN, a file or tag, instead of all pairs."),
+    option("--evaluator", "Compare scores of this evaluator.", EVALUATORS, default="trec_eval"),
+    option(
+        "--reference RUN", "Compare only with RUN, a file or tag: fewer comparisons find smaller differences."
+    ),
     option("--per-topic", "Print the difference on each topic instead of the means."),
-    option("--randomisation", "Add the paired randomisation test."),
-    option("--bounds", "Add the bounds of A - B for any judgments of unjudged documents."),
-    option("--published", "Compare each RUN with every published run that has values of each topic."),
+    option(
+        "--randomisation", "Add the paired randomisation test, which doesn't assume normal distributions."
+    ),
+    option("--bounds", "Add how far grades of unjudged documents could change A - B."),
+    option("--published", "Compare each RUN with every published run whose topic values are known."),
     FORMAT,
 )
 def compare(
@@ -55,11 +59,11 @@ def compare(
     style: str,
     **scoring: Any,
 ) -> None:
-    """Compare RUNs by the differences of their scores, with confidence intervals and a paired test.
+    """Compare RUNs pairwise, with confidence intervals and a significance test.
 
-    The column p is the two-sided p-value of the paired t-test. Holm's method corrects the p-values for the
-    number of comparisons in the table, which is smaller with --reference. A star marks corrected p-values
-    below 0.05. The column d is Cohen's d of the paired scores.
+    p is the two-sided p-value of the paired t-test. Holm's method corrects it for the number of comparisons
+    in the table, so use --reference to compare with one run only. A star marks corrected p-values below
+    0.05. d is Cohen's d of the paired scores.
     """
     scoring["task"] = task_of(runs, scoring["task"], scoring["qrels"])
     scoring |= {"evaluator": evaluator, "reference": reference}
@@ -97,7 +101,7 @@ def compare(
 
 
 def _holm(row: Comparison) -> str | None:
-    """Returns the corrected p-value of the t-test with its star; None if the test is undefined."""
+    """Returns the t-test's corrected p-value, starred if significant; None if the test is undefined."""
     if row.p_t_test_holm is None:
         return None
     return f"{printed_p(row.p_t_test_holm)}{' *' if row.significant else ''}"
@@ -147,7 +151,7 @@ _COUNTS = [
 
 
 def _topics(differences: Sequence[TopicDifference]) -> Sheet:
-    """Returns the table of topics, which has a column for the measure if there are several measures."""
+    """Returns the table of topic differences, with a measure column if there are several measures."""
     measures = {row.measure for row in differences}
     columns = [
         *_PAIR,
@@ -162,9 +166,9 @@ def _topics(differences: Sequence[TopicDifference]) -> Sheet:
 
 
 def _comparisons(compared: Sequence[Comparison], bounds: Sequence[Column]) -> Sheet:
-    """Returns the table of a measure; ``bounds`` has the columns of bounds if they are requested."""
+    """Returns a measure's table. ``bounds`` are the columns that --bounds adds."""
     first = compared[0]
-    if first.results is not None:  # detected stances, which have no tests
+    if first.results is not None:  # detected stances aren't tested
         documents = "the N documents with a judged stance that both runs have"
         return Sheet(_STANCES, compared, [f"{first.measure} on {documents}"])
     tests = [*_T_TEST, *_RANDOMISATION] if first.p_randomisation is not None else _T_TEST

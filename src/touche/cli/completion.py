@@ -23,7 +23,7 @@ def completion(ctx: click.Context, shell: str) -> None:
     fish: touche completion fish > ~/.config/fish/completions/touche.fish
     """
     completion_class = get_completion_class(shell)
-    assert completion_class is not None  # click has these three
+    assert completion_class is not None  # click supports all three shells
     shell_completion = completion_class(
         ctx.find_root().command, ctx_args={}, prog_name="touche", complete_var=VARIABLE
     )

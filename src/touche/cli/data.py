@@ -1,4 +1,4 @@
-"""touche data list | fetch | verify | convert"""
+"""touche data list | fetch | verify"""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -19,21 +19,21 @@ from touche.io.progress import say
 
 @click.group(cls=Group, example="touche data fetch touche-2020-task-1 --no-corpora")
 def data() -> None:
-    """List, fetch, verify and convert official topics, relevance judgments and corpora.
+    """List, fetch and verify official topics, relevance judgments, runs and corpora.
 
-    DATASET is the id of a task, such as touche-2020-task-1. Without DATASET, a command covers all data.
+    DATASET is a task's id, such as touche-2020-task-1. Without it, a command covers all data.
     """
 
 
 @data.command("list", example="touche data list touche-2020-task-1", params=[DATASETS, FORMAT])
 def list_(datasets: Sequence[str], style: str) -> None:
-    """Show each official file: availability, size, md5, licence and publisher."""
+    """List official files: whether you have them, size, md5, licence and publisher."""
     files = official.list_data(datasets)
     render(files, style, _publications(files))
 
 
 def _publications(files: Sequence[OfficialFile]) -> Iterator[Sheet]:
-    """Yields a table for each publication."""
+    """Yields a table per publication."""
     by_publication = group_by(files, lambda file: (file.title, file.page, file.licence))
     for (title, page, licence), files_of_publication in by_publication.items():
         above = [f"{title}, {page}, licence: {licence}"]
@@ -41,7 +41,7 @@ def _publications(files: Sequence[OfficialFile]) -> Iterator[Sheet]:
 
 
 def _md5(file: OfficialFile) -> str | None:
-    """Returns the cell of a file's md5; a star marks the md5 of its archive. None if no md5 is known."""
+    """Returns a file's md5, starred if it's the archive's; None if it's unknown."""
     if file.in_archive:
         return f"{file.md5}*"
     return file.md5 or None
@@ -63,12 +63,10 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
         DATASETS,
         option(
             "--from mirror DIRECTORY",
-            "Copy the data from this folder, a mirror.",
+            "Copy the data from a mirror, such as a shared folder, instead of downloading it.",
             type=click.Path(exists=True, file_okay=False, path_type=Path),
         ),
-        option(
-            "--to output DIR", "Folder for the data; set TOUCHE_DATA to this folder to use it.", type=_FOLDER
-        ),
+        option("--to output DIR", "Folder for the data. To use it, set TOUCHE_DATA to it.", type=_FOLDER),
         option("--no-corpora", "Fetch only topics and relevance judgments."),
         option("--runs", "Fetch topics, judgments and the public runs behind published results."),
         option("--all every", "Fetch all published data, including corpora."),
@@ -84,9 +82,9 @@ def fetch_(
 ) -> None:
     """Fetch official data and check it against the publishers' md5.
 
-    Without --to, the data goes to the folders topics/, qrels/ and corpora/ of the clone. If touche was
-    installed without a clone, the data goes to the user's cache folder. An interrupted download resumes. A
-    mirror has the same three folders, or contains the archives as published.
+    In a clone, files go to its folders topics/, qrels/ and corpora/; otherwise to your cache folder. Use --to
+    to put them elsewhere. Interrupted downloads resume when you repeat the command. A mirror contains the
+    same three folders, or the archives as published.
     """
     statuses = quietly(
         official.fetch,
@@ -111,9 +109,9 @@ def fetch_(
 
 @data.command("verify", example="touche data verify touche-2020-task-1", params=[DATASETS, FORMAT])
 def verify_(datasets: Sequence[str], style: str) -> int:
-    """Compare available files with the publishers' md5, and texts of args.me with the checksums in their ids.
+    """Compare your files with the publishers' md5, and args.me texts with the checksums in their ids.
 
-    Exit with 1 if a file or a text differs, or a file of a named DATASET is missing.
+    Exit with 1 if a file or text differs, or if a file of a named DATASET is missing.
     """
     verified = quietly(official.verify, datasets)
     if style == "table":
@@ -129,8 +127,8 @@ _STATUSES = [Column("result", "word"), Column("file", "path"), Column("", "remar
 
 
 def _print_status(status: Status) -> None:
-    """Prints what was done with a file, or what is known of it."""
-    if status.word in (FAILED, NOT_PUBLISHED):  # ``fetch_`` prints their problems at the end
+    """Prints what happened to a file, or what we know about it."""
+    if status.word in (FAILED, NOT_PUBLISHED):  # ``fetch_`` prints these problems at the end
         return
     remark = f" ({status.remark})" if status.remark else ""
     echo(f"{status.path}: {status.word}{remark}")

@@ -37,8 +37,12 @@ from touche.io.markup import MARKUP
         ["both", *EVALUATORS],
     ),
     option("--per-topic", "Print the scores of each topic instead of the means."),
-    option("--bounds", "Add the lowest and the highest score that grades of unjudged documents could give."),
-    option("--pairs", "any-order: also score pairs of sentences in any order.", ["exact", "any-order"]),
+    option("--bounds", "Add the lowest and highest score that grades of unjudged documents could give."),
+    option(
+        "--pairs",
+        "any-order: add a score that also counts pairs judged in the other order.",
+        ["exact", "any-order"],
+    ),
     option("--reference RUN", "Mark runs that differ significantly from RUN, a file or tag."),
     FORMAT,
 )
@@ -52,13 +56,13 @@ def evaluate(
     style: str,
     **scoring: Any,
 ) -> None:
-    """Score RUNs by the task's measure, such as nDCG@5, in every dimension, with confidence intervals.
+    """Score RUNs in every dimension with the task's measure, such as nDCG@5, and confidence intervals.
 
-    Detected stances are scored by macro F1 over the N documents with a judged stance. The table also has
-    the share of judged results, such as Judged@5. If both evaluators agree, their row is printed once. Lines
-    below the table explain differences between the evaluators, and name each run's rank among the published
-    results; CSV and JSON have it as columns. Without --task, the task is read from
-    ir-metadata.yml next to the RUNs. With --qrels, no task is needed.
+    Detected stances are scored with macro F1 over the N documents whose stance is judged. Judged@5 is the
+    share of judged documents among the first five. If both evaluators agree on a row, it's printed once.
+    Below the table, lines explain differences between the evaluators and give each run's rank among the
+    published results; in CSV and JSON, the rank is a column. Without --task, the task comes from
+    ir-metadata.yml next to the RUNs. With --qrels, you don't need a task.
     """
     scoring["task"] = task_of(runs, scoring["task"], scoring["qrels"])
     needs_row_per_run = style in MARKUP or reference is not None
@@ -93,7 +97,7 @@ _CLASSES = [
 
 
 def _sheets(scores: Sequence[Score | TopicScore], bounds: bool) -> Iterator[Sheet]:
-    """Yields a table for each measure of rankings, and two tables of stances."""
+    """Yields a table per ranking measure, and two tables for stances."""
     rankings = [score for score in scores if score.is_ranking]
     for measure in dict.fromkeys(score.measure for score in rankings):
         records = [score for score in rankings if score.measure == measure]
@@ -108,7 +112,7 @@ def _sheets(scores: Sequence[Score | TopicScore], bounds: bool) -> Iterator[Shee
         kinds = [TOPICS if isinstance(records[0], TopicScore) else MEANS, *([BOUNDS] if bounds else [])]
         rows = merged(records, score_columns(measure, *kinds))
         yield Sheet(_columns(measure, *kinds), rows, notes)
-    # Stances have no scores of topics.
+    # Stances aren't scored topic by topic.
     stances = [score for score in scores if isinstance(score, Score) and not score.is_ranking]
     if stances:
         classes = [
@@ -121,7 +125,7 @@ def _sheets(scores: Sequence[Score | TopicScore], bounds: bool) -> Iterator[Shee
 
 
 def _columns(measure: str, *kinds: str) -> list[Column]:
-    """Returns the columns of a table of these kinds."""
+    """Returns the columns for these kinds of tables."""
     return [
         Column(column.heading_of(measure), format=column.cell, missing=column.missing)
         for column in score_columns(measure, *kinds)

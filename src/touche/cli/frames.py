@@ -1,4 +1,4 @@
-"""Errors in the code of a baseline, printed with the frames of its folder."""
+"""Shows errors in a baseline's code with the traceback lines from its own folder."""
 
 import errno
 import logging
@@ -18,17 +18,17 @@ from touche.io.packages import without_packages
 from touche.io.progress import say
 
 _MAX_MESSAGE = 200  # characters
-_NOT_OF_BASELINE = (errno.EPIPE, errno.ENOSPC)  # standard output is closed, or the disk is full
+_NOT_OF_BASELINE = (errno.EPIPE, errno.ENOSPC)  # closed standard output or a full disk
 
 _log = logging.getLogger("touche")
 
 
 @contextmanager
 def own_frames(baseline: Baseline) -> Iterator[None]:
-    """Shows an error of a baseline's code with frames of its folder; --verbose shows all frames."""
+    """Reports an error in a baseline's code with its folder's traceback lines; --verbose shows all lines."""
     try:
         yield
-    except ToucheError:  # its message is enough
+    except ToucheError:  # the message says enough
         raise
     except Exception as error:
         folder = baseline.folder
@@ -41,7 +41,7 @@ def own_frames(baseline: Baseline) -> Iterator[None]:
             trace.stack = traceback.StackSummary.from_list(frames)
         for line in without_packages("".join(trace.format())).splitlines():
             say(line)
-        # The folder as the user typed it.
+        # Show the folder as the user typed it.
         path = baselines.baseline_folder(baseline.name_or_path) / Path(frames[-1].filename).relative_to(
             folder
         )

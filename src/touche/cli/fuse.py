@@ -18,7 +18,7 @@ from touche.trec.runs import RUN_FILE, decimal
 
 
 def _numbers(ctx: click.Context, param: click.Parameter, text: str | None) -> list[float] | None:
-    """Reads weights such as 0.7,0.3."""
+    """Parses weights such as 0.7,0.3."""
     if text is None:
         return None
     numbers = list[float]()
@@ -47,32 +47,32 @@ _HITS = [
     RUNS,
     output(),
     option("--method", choices=METHODS),
-    option("--weights LIST", "Weight of each RUN's scores, such as 0.7,0.3.", callback=_numbers),
+    option("--weights LIST", "Weights of the RUNs' scores, such as 0.7,0.3.", callback=_numbers),
     DEPTH,
     option("--format style", "Also print the run in this format; table prints nothing.", FORMATS),
 )
 def fuse(
     runs: Sequence[Path], method: str, weights: Sequence[float] | None, style: str, **settings: Any
 ) -> None:
-    """Fuse two or more RUNs into one; documents that several RUNs rank high come first.
+    """Fuse two or more RUNs into one, which ranks documents high that several RUNs rank high.
 
     \b
     rrf: reciprocal rank fusion (Cormack et al. 2009), the sum of 1 / (60 + rank) over the runs with the
          document. Ranks follow trec_eval's order by score.
-    combsum: the sum of the scores (Fox and Shaw 1994). The scores of each run and topic are scaled first, so
-         that the last document has 0 and the first document has 1 (min-max, Lee 1997).
+    combsum: the sum of the scores (Fox and Shaw 1994). Each run's scores for a topic are scaled first, so
+         that its last document gets 0 and its first gets 1 (min-max, Lee 1997).
     combmnz: combsum times the number of runs with the document (Fox and Shaw 1994).
-    z-score: the sum of (score - mean) / standard deviation (Montague and Aslam 2001). If a run lacks a
-         document, the document gets the run's mean score.
+    z-score: the sum of (score - mean) / standard deviation (Montague and Aslam 2001). A run without the
+         document contributes its mean score.
     rbc: rank-biased centroids (Bailey et al. 2017), the sum of 0.05 * 0.95^(rank - 1).
 
-    A run adds nothing to a document that it lacks. A topic that some runs lack is fused from the other runs.
-    Ties are ordered by descending document id. A document's stance comes from the first RUN that has the
-    document. A RUN with weight 0 is ignored.
+    Unless noted, a run without the document contributes nothing to it. If some runs lack a topic, it's fused
+    from the others. Ties are ordered by descending document id. A document's stance comes from the first
+    RUN that contains it. RUNs with weight 0 are ignored.
     """
     fused = quietly(library.fuse, runs, method, weights=weights, command=command_line(), **settings)
     warn(*fused.warnings)
-    if style != "table":  # the default, which prints no hits, because run.txt has them
+    if style != "table":  # the default format prints no hits, because they're in run.txt
         hits = Table(RunLine, tuple(fused))
         render(hits, style, [Sheet(_HITS, hits)] if hits else [])
     topics = counted(len(fused.by_topic), "topic")

@@ -1,4 +1,4 @@
-"""The task of runs, if the command line does not name it."""
+"""Finds out the runs' task when the command line doesn't name it."""
 
 import os
 from collections.abc import Sequence
@@ -13,26 +13,27 @@ from touche.io.opening import STANDARD_INPUT
 def task_of(
     runs: Sequence[Path], task_id: str | None, qrels: Path | None = None, *, takes_qrels: bool = True
 ) -> str | None:
-    """Returns the passed task; without task and qrels, prints and returns the task in the runs' metadata.
+    """Returns the task's id. If neither task nor qrels are passed, it reads the runs' metadata and prints
+    the id.
 
     Args:
-        runs: the runs.
-        task_id: the passed task; None without one.
-        qrels: the passed qrels; None without them.
-        takes_qrels: whether the command has an option for qrels, which replace the task.
+        runs: the runs' paths.
+        task_id: the task from the command line, or None.
+        qrels: the qrels from the command line, or None.
+        takes_qrels: whether the command has --qrels, which makes a task unnecessary.
 
     Raises:
-        ToucheError: if a run is missing, or the metadata names no task, or several.
+        ToucheError: if a run is missing, or the metadata names no task, or more than one.
     """
     if task_id is not None or qrels is not None:
         return task_id
     from touche.tira.outputs import METADATA_FILE
     from touche.tira.provenance import task_of_run  # here, because it takes 50 ms
 
-    for run in runs:  # the task of a missing run is not the problem
-        if str(run) != STANDARD_INPUT and not os.path.exists(run):  # noqa: PTH110 (Path.exists raises for long names)
+    for run in runs:  # if a run is missing, say so instead of asking for a task
+        if str(run) != STANDARD_INPUT and not os.path.exists(run):  # noqa: PTH110 (Path.exists raises an error for long names)
             raise InputError(run, "No such file", "check the path")
-    # Standard input, whose path is a dash, has no metadata; those of the current folder are of other runs.
+    # Standard input has no metadata: the ones in the working directory belong to other runs.
     task_by_run = {run: task_of_run(run) for run in runs if str(run) != STANDARD_INPUT}
     file_by_task = {task: run.parent / METADATA_FILE for run, task in task_by_run.items() if task}
     if len(file_by_task) > 1:

@@ -22,11 +22,11 @@ from touche.trec.framed import Table
 
 
 def _mean_lengths(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> dict[str, float]:
-    """Reads mean lengths by the names of their fields."""
+    """Parses mean lengths into a dictionary by field name."""
     lengths: dict[str, float] = {}
     for value in values:
         name, _, number = value.rpartition("=")
-        # As a float, a number with 400 digits is infinite.
+        # A number with 400 digits becomes an infinite float.
         is_valid = name and _is_number(number) and 0 < float(number) < inf
         if not is_valid:
             problem = f"{param.opts[0]} {quoted(value)} is not a field and its mean number of tokens"
@@ -46,7 +46,7 @@ _is_number = re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII).fullmatch
     option("--task dataset TASK", f"One of {', '.join(tasks.datasets())}.", type=DATASET_ID, required=True),
     option(
         "--mean-length mean_lengths FIELD=TOKENS",
-        "Mean number of tokens of a field; repeat the option for each field.",
+        "A field's mean length, if you know it. Can be repeated.",
         multiple=True,
         callback=_mean_lengths,
     ),
@@ -55,10 +55,10 @@ _is_number = re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII).fullmatch
 def identify(run: Path, dataset: str, mean_lengths: Mapping[str, float], style: str) -> None:
     """Infer a RUN's retrieval model, analysis, fields, lengths and parameters from its scores.
 
-    Each hypothesis is fitted to the RUN's scores of at most 150 documents per topic. TASK is a dataset with
-    the texts of at least some of these documents. The best hypothesis is the answer if it fits clearly better
-    than the others. RUN can also be a *.tsv file with topic, document and score. The command takes seconds if
-    TASK is the whole collection of the RUN, and otherwise minutes. It needs the extra lucene.
+    Each hypothesis is fitted to the RUN's scores, for at most 150 documents per topic. TASK is a dataset that
+    contains the texts of at least some of these documents. The best hypothesis is the answer if it fits
+    clearly better than the others. RUN can also be a *.tsv file with topic, document and score. It takes
+    seconds when TASK is the RUN's whole collection, and minutes otherwise. You need the extra lucene.
     """
     answer = library.identify(run, dataset, mean_lengths=mean_lengths)
     if style == "json":
@@ -68,23 +68,23 @@ def identify(run: Path, dataset: str, mean_lengths: Mapping[str, float], style: 
 
 
 def _sheets(answer: Answer) -> Iterator[Sheet]:
-    """Yields the table of the best hypotheses, and tables of fitted values if one of them stands out."""
+    """Yields the table of the best hypotheses. If one stands out, tables of its fitted values follow."""
     best = answer.candidates[0]
     documents = f"{best.documents:,} of the run's {answer.in_run:,} documents"
     decimals = f"whose scores have {counted(answer.decimals, 'decimal')}"
     tried = f"{answer.tried:,} hypotheses on {documents}, {decimals}"
     title = "The best hypotheses (n: documents, p: free numbers; shares of scores within a relative error)"
     lines = [tried, "", answer.first_line, *answer.sentences()]
-    # The heading of each of these columns is a relative error; the cells are shares of scores within it.
+    # These headings are relative errors; the cells are the shares of scores within them.
     shares = [Column(f"{within:g}", "shares", partial(_share, index)) for index, within in enumerate(WITHIN)]
     columns = [
         Column("n", "documents"),
         Column("p", "free_numbers"),
-        Column("p/n", "floor", three_decimals),  # this share fits even a wrong hypothesis
+        Column("p/n", "floor", three_decimals),  # a wrong hypothesis fits this share too
         *shares,
         Column("median", "median", "{:.0e}".format),
         Column("hypothesis", "hypothesis"),
-        Column("", format=partial(_doubt, best)),  # marks those as good as the first one
+        Column("", format=partial(_doubt, best)),  # marks hypotheses that are as good as the first
     ]
     yield Sheet(columns, answer.candidates, above=[*lines, "", title])
     if answer.stands_out:
@@ -92,12 +92,12 @@ def _sheets(answer: Answer) -> Iterator[Sheet]:
 
 
 def _share(index: int, shares: Sequence[float]) -> str:
-    """Formats the share of scores that are reproduced within the relative error ``WITHIN[index]``."""
+    """Formats the share of scores reproduced within the relative error ``WITHIN[index]``."""
     return three_decimals(shares[index])
 
 
 def _doubt(first: Candidate, candidate: Candidate) -> str:
-    """Returns a remark on another hypothesis that is as good as the first one; else an empty text."""
+    """Returns a remark if another hypothesis is as good as the first; otherwise an empty string."""
     return "" if candidate.differs or candidate is first else "does not differ significantly from the first"
 
 

@@ -19,22 +19,22 @@ _PARAMS = [argument("names", "[BASELINE...]", type=BASELINE), option("--runner",
 
 @click.group(cls=Group, example="touche images list")
 def images() -> None:
-    """Build, list or verify the container images of baselines."""
+    """Build, list or verify the baselines' container images."""
 
 
 @images.command(example="touche images build bm25", params=_PARAMS)
 def build(names: Sequence[str], runner: Literal["docker", "podman"]) -> None:
-    """Build the base image and the images of BASELINEs, by default of all.
+    """Build the base image and the images of BASELINEs, or of all baselines.
 
-    Each image is tried on a part of the toy collection, and removed if it fails there. The variable
-    BUILD_NETWORK=host builds in this machine's own network, and PYTHON_IMAGE names another Python image.
+    Each image is tried on a part of the toy collection, and removed if it fails. Set BUILD_NETWORK=host to
+    build in this machine's own network, and PYTHON_IMAGE to use another Python image.
     """
     library.build_images(names, runner=runner, log=tell)
 
 
 @images.command("list", example="touche images list --runner podman", params=[*_PARAMS, FORMAT])
 def list_(names: Sequence[str], runner: Literal["docker", "podman"], style: str) -> None:
-    """Show each BASELINE's image, whether it is built, and where it is published."""
+    """List each BASELINE's image, whether it's built, and where it's published."""
     images = library.list_images(names, runner=runner)
     render(images, style, [Sheet(_IMAGES, images, colours={"not built": DOUBTFUL})])
 
@@ -50,7 +50,7 @@ _DIGESTS = [Column("image", "image"), Column("digest of the content", "digest")]
 
 @images.command(example="touche images digest bm25", params=[*_PARAMS, FORMAT])
 def digest(names: Sequence[str], runner: Literal["docker", "podman"], style: str) -> None:
-    """Print a digest of the files and settings of each BASELINE's image; it ignores timestamps."""
+    """Print a digest of the files and settings in each BASELINE's image, ignoring timestamps."""
     digests = library.digest_images(names, runner=runner)
     render(digests, style, [Sheet(_DIGESTS, digests)])
 
@@ -59,14 +59,14 @@ def digest(names: Sequence[str], runner: Literal["docker", "podman"], style: str
     example="touche images verify bm25\ntouche images verify --run out/run.txt",
     params=[
         argument("name", "[BASELINE]", type=BASELINE, default=""),
-        option("--against IMAGE", "Compare with IMAGE, not with the local or published image.", default=""),
-        option("--run FILE", "Compare with the image that made a run."),
+        option("--against IMAGE", "Compare with IMAGE instead of the local or published image.", default=""),
+        option("--run FILE", "Compare with the image that wrote this run."),
         option("--runner", choices=PROGRAMS),
         FORMAT,
     ],
 )
 def verify(name: str, against: str, run: Path | None, runner: Literal["docker", "podman"], style: str) -> int:
-    """Rebuild BASELINE's image from the current source, and compare the rebuild with the image."""
+    """Rebuild BASELINE's image from the current source and compare it with the existing image."""
     result = library.verify_image(name, against=against, run=run, runner=runner, log=tell)
     if result.answer == NOT_COMPARABLE:
         raise ToucheError(f"{result.subject}: {result.answer}: {result.reason}")
@@ -75,7 +75,7 @@ def verify(name: str, against: str, run: Path | None, runner: Literal["docker", 
 
 
 def _lines(result: VerifiedImage) -> list[str]:
-    """Returns the answer, and below it what differs and what is not pinned."""
+    """Returns the verdict, followed by what differs and what isn't pinned."""
     lines = [f"{result.subject}: {result.answer} ({result.digest}, commit {result.commit})"]
     if result.answer == DIFFERENT:
         lines.append(f"the rebuild: {result.rebuilt}")

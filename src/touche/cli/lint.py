@@ -16,11 +16,11 @@ from touche.io.identifiers import quoted
 from touche.io.progress import say
 
 _COLOURS = {ERROR: BAD, WARNING: DOUBTFUL}
-_MAX_SHOWN = 5  # findings of each code per file
+_MAX_SHOWN = 5  # findings shown per code and file
 
 
 def _patterns(ctx: click.Context, param: click.Parameter, texts: Sequence[str]) -> dict[str, list[str]]:
-    """Reads teams such as Katana=katana-*."""
+    """Parses teams such as Katana=katana-*."""
     teams: dict[str, list[str]] = {}
     for text in texts:
         name, _, pattern = text.partition("=")
@@ -35,10 +35,10 @@ def _patterns(ctx: click.Context, param: click.Parameter, texts: Sequence[str]) 
     "touche lint out/bm25/run.txt --task spot-check/arguments",
     RUNS,
     task(),
-    option("--team-per-folder", "Treat the runs in each folder as those of one team."),
+    option("--team-per-folder", "Each folder contains one team's runs."),
     option(
         "--team teams NAME=PATTERN",
-        "A team and its files, such as 'Katana=katana-*'; repeat the option for each team.",
+        "A team and its files, such as 'Katana=katana-*'. Can be repeated.",
         multiple=True,
         callback=_patterns,
     ),
@@ -53,19 +53,19 @@ def lint(
     show_all: bool,
     style: str,
 ) -> int:
-    """Check the RUNs of a submission against the rules of the task, line by line.
+    """Check a submission's RUNs line by line against the task's rules.
 
-    All RUNs are of one team, unless --team-per-folder or --team distinguishes teams. A team may submit a
-    limited number of runs, each with its own tag.
+    All RUNs count as one team's, unless you pass --team-per-folder or --team. A team may submit a limited
+    number of runs, each with its own tag.
 
-    Without --task, ir-metadata.yml next to the RUNs names the task. Exit with 1 if a rule is broken.
-    Document ids are checked if the corpus is available. To check them against another corpus, pass the id of
-    a dataset as TASK, such as touche-2020-task-1/sample.
+    Without --task, the task comes from ir-metadata.yml next to the RUNs. Exit with 1 if a rule is broken.
+    Document ids are checked if the corpus is available. To check them against another corpus, pass a
+    dataset's id as TASK, such as touche-2020-task-1/sample.
     """
     if teams and team_per_folder:
         raise click.UsageError("--team and --team-per-folder exclude each other; omit one of them")
     teams_of_runs = "per-folder" if team_per_folder else (teams or None)
-    task = str(task_of(runs, task, takes_qrels=False))  # ``task_of`` returns None only with qrels
+    task = str(task_of(runs, task, takes_qrels=False))  # ``task_of`` only returns None if qrels are passed
     findings = library.lint(runs, task, teams=teams_of_runs)
     if style == "table":
         for parts in _lines(findings, show_all):
@@ -89,7 +89,7 @@ _COLUMNS = [
 
 
 def _summary(findings: Findings) -> str:
-    """Returns the numbers of runs, teams, errors and warnings."""
+    """Returns how many runs, teams, errors and warnings there are."""
     counts = Counter(finding.severity for finding in findings)
     of_teams = f" of {counted(len(set(findings.teams)), 'team')}" if findings.teams else ""
     problems = f"{counted(counts[ERROR], 'error')}, {counted(counts[WARNING], 'warning')}"
@@ -97,9 +97,9 @@ def _summary(findings: Findings) -> str:
 
 
 def _lines(findings: Sequence[Finding], show_all: bool) -> Iterator[list[tuple[str, str]]]:
-    """Yields lines as texts with their colours; the last line of a code in a file counts hidden findings."""
+    """Yields each line as coloured parts. A code's last line in a file says how many findings are hidden."""
     totals = Counter((finding.run, finding.code) for finding in findings)
-    counts: Counter[tuple[str, str]] = Counter()  # of the findings so far
+    counts: Counter[tuple[str, str]] = Counter()  # the findings so far
     for finding in findings:
         key = (finding.run, finding.code)
         counts[key] += 1

@@ -33,17 +33,17 @@ _NEXT_IN_CLONE = """\
     argument("folder", "NAME", type=PATH),
     option(
         "--part PART",
-        "Part of the toy collection that is like your task. For pairs, the baseline ranks pairs.",
+        "Part of the toy collection that is closest to your task. With pairs, the baseline ranks pairs.",
         type=click.Choice(PARTS),
         default=ARGUMENTS,
     ),
-    option("--team TEAM", "Your team at TIRA, which the metadata of runs names.", default=""),
+    option("--team TEAM", "Your team's name at TIRA, for the metadata of runs.", default=""),
 )
 def new(folder: Path, part: str, team: str) -> None:
-    """Write the folder of a working baseline, as a start for your own ranking.
+    """Create a folder with a working baseline, as a starting point for your own ranking.
 
-    NAME is the folder's name or path. Its last part becomes the name of the baseline and its image. A path in
-    the folder baselines of a clone gets the form of the project's own baselines.
+    NAME is the folder's name or path. Its last part becomes the name of the baseline and its image. Inside a
+    clone's folder baselines, the new folder looks like the project's own baselines.
     """
     check_name(folder.resolve())
     write_baseline(folder, base_image(), team, part)
@@ -52,7 +52,7 @@ def new(folder: Path, part: str, team: str) -> None:
         words = {"name": folder.resolve().name, "test": test.relative_to(test.parents[2])}
         echo(f"wrote {folder} and {words['test']}; next:", *_NEXT_IN_CLONE.format(**words).splitlines())
         return
-    path = f"./{folder}" if len(folder.parts) == 1 else str(folder)  # a bare name is a shipped baseline
+    path = f"./{folder}" if len(folder.parts) == 1 else str(folder)  # a bare name means a shipped one
     out = f"out/{folder.resolve().name}"
     words = {"folder": quote(path), "out": quote(out), "part": f"spot-check/{part}"}
     echo(f"wrote {folder}; next:", *_NEXT.format(**words).splitlines())

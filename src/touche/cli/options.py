@@ -14,14 +14,14 @@ from touche.trec.runs import MAX_DEPTH
 
 
 def _one_measure(ctx: click.Context, param: click.Parameter, measures: Sequence[str]) -> str | None:
-    """Returns the measure, or None for the task's measure; click itself would ignore all but the last."""
+    """Returns the only measure, or None for the task's. Click would silently use the last of several."""
     if len(measures) > 1:
         raise click.BadParameter(f"{' and '.join(measures)}: pass one measure per command.", ctx, param)
     return measures[0] if measures else None
 
 
 def checking(is_valid: Callable[[str], Any], problem: str) -> Callable[..., str | None]:
-    """Creates a callback that refuses invalid values of an option, and says what is wrong with them."""
+    """Creates a callback that rejects an option's invalid values and says what's wrong with them."""
 
     def check(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
         if value is not None and not is_valid(value):
@@ -45,8 +45,8 @@ def naming(section: str = "Options", default: str = "baseline and options") -> l
     """Creates the options --tag and --team.
 
     Args:
-        section: the section of the help with both options.
-        default: the help's words for the default tag.
+        section: the help section for both.
+        default: how the help describes the default tag.
     """
     return [
         option(
@@ -57,7 +57,7 @@ def naming(section: str = "Options", default: str = "baseline and options") -> l
         ),
         option(
             "--team NAME",
-            "Name of your team in ir-metadata.yml.",
+            "Your team's name, for ir-metadata.yml.",
             section=section,
             callback=checking(str.strip, "is empty; name the team, or omit the option"),
         ),
@@ -86,7 +86,7 @@ SCORING_BY_SEVERAL: list[click.Parameter] = [
     _TASK,
     option(
         "--measure LIST",
-        "Measures to use instead of the task's, as in ir_measures, such as nDCG@10,AP; can be repeated.",
+        "Measures to use instead of the task's, as in ir_measures, such as nDCG@10,AP. Can be repeated.",
         multiple=True,
         callback=lambda ctx, param, texts: parse_measures(texts),
     ),

@@ -1,4 +1,4 @@
-"""Tables, JSON, CSV and messages of the commands."""
+"""How commands print: tables, JSON, CSV and messages."""
 
 import logging
 import sys
@@ -20,11 +20,11 @@ from touche.trec.framed import Table, format_rows, formatted
 if TYPE_CHECKING:
     from touche.evaluation.wide import WideTable
 
-BROKEN, UNUSABLE = 1, 2  # exit codes: a wrong score or a broken rule; unusable input
-_LEAST_WIDTH = 24  # characters; of a folded text column
-_MAX_NAMING_COLUMNS = 2  # text columns at the left that name a row
+BROKEN, UNUSABLE = 1, 2  # exit codes: a wrong score or broken rule; unusable input
+_LEAST_WIDTH = 24  # characters; a text column isn't folded below this
+_MAX_NAMING_COLUMNS = 2  # text columns at the left that name the row
 _BLANKS = 2  # between columns
-_UNFOLDED_WIDTH = 1_000_000  # characters; the width of output to a pipe
+_UNFOLDED_WIDTH = 1_000_000  # characters; in a pipe, tables are as wide as their cells
 GOOD, DOUBTFUL, BAD = "green", "yellow", "red"
 
 FORMATS = ("table", "csv", "json", *MARKUP)
@@ -44,10 +44,10 @@ class Column:
     """A column of a printed table.
 
     Attributes:
-        name: heading.
-        attribute: attribute of the records; empty if ``format`` takes the whole record.
-        format: formats a value other than None; returns None if the record has no value.
-        missing: why a record can have no value; a note below the table if a cell has a dash.
+        name: the heading.
+        attribute: the records' attribute; empty if ``format`` takes the whole record.
+        format: formats a value; returns None if the record has none.
+        missing: why a value can be missing; printed below the table if a cell is a dash.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Column:
     missing: str = ""
 
     def cell(self, record: Any) -> str:
-        """Returns the cell of a record, with a dash for a missing value."""
+        """Returns a record's cell; a dash if the value is missing."""
         value = getattr(record, self.attribute) if self.attribute else record
         text = None if value is None else self.format(value)
         return MISSING if text is None else text
@@ -64,16 +64,16 @@ class Column:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table to print: records, their columns, and lines around them.
+    """A table to print, with lines above and below it.
 
-    On a terminal, a sheet with lines but without records has only these lines.
+    On a terminal, a sheet with lines but no records prints just the lines.
 
     Attributes:
-        columns: columns.
-        records: a record for each row.
+        columns: the columns.
+        records: a record per row.
         notes: lines below the table.
-        above: lines above the table, such as its title.
-        colours: colours on a terminal, by the text of a cell or note, or by its beginning before a colon.
+        above: lines above the table, such as a title.
+        colours: terminal colours by the text of a cell or note, or by what comes before its colon.
     """
 
     columns: Sequence[Column]
@@ -84,17 +84,17 @@ class Sheet:
 
 
 def echo(*lines: str) -> None:
-    """Prints lines, or a blank line. Names and texts of other people in them cannot control the terminal."""
+    """Prints lines, or a blank line. Other people's names and texts can't control the terminal."""
     for line in lines or ("",):
         click.echo(one_line(line))
 
 
 def render(result: Table[Any], style: str, sheets: Iterable[Sheet]) -> None:
-    """Prints a result in one of ``FORMATS``: CSV and JSON have its records, the other formats its sheets.
+    """Prints a result: its records in CSV and JSON, its sheets in the other formats.
 
     Args:
-        result: what the function of the command returned.
-        style: the format.
+        result: what the command's function returned.
+        style: one of ``FORMATS``.
         sheets: the tables to print.
     """
     if style in ("csv", "json"):
@@ -107,7 +107,7 @@ def render(result: Table[Any], style: str, sheets: Iterable[Sheet]) -> None:
 
 
 def _print_sheet(sheet: Sheet, style: str) -> None:
-    """Prints a sheet as a table, or in a markup language."""
+    """Prints a sheet as a plain table, or in a markup language."""
     header = [column.name for column in sheet.columns]
     rows = [[column.cell(record) for column in sheet.columns] for record in sheet.records]
     reasons = group_by(
@@ -128,11 +128,11 @@ def _print_sheet(sheet: Sheet, style: str) -> None:
 
 
 def _print_plain(sheet: Sheet, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Prints a sheet as aligned columns; ``rows`` are its cells."""
+    """Prints a sheet in aligned columns. ``rows`` are its cells."""
     if sheet.above:
         echo(*sheet.above)
     has_lines = bool(sheet.above or sheet.notes)
-    if rows or not has_lines:  # a sheet without rows and lines still prints its header
+    if rows or not has_lines:  # print at least the header if there's nothing else
         show(header, rows, sheet.colours)
         if sheet.notes:
             echo()
@@ -142,15 +142,15 @@ def _print_plain(sheet: Sheet, header: Sequence[str], rows: Sequence[Sequence[st
 
 
 def _print_marked_up(sheet: Sheet, header: Sequence[str], rows: Sequence[Sequence[str]], style: str) -> None:
-    """Prints a sheet in the markup language ``style``; ``rows`` are its cells."""
+    """Prints a sheet in the markup language ``style``. ``rows`` are its cells."""
     markup = MARKUP[style]
     for line in sheet.above:
         if line:
             text = one_line(line)
-            if style != "latex":  # in LaTeX, the line becomes a comment
+            if style != "latex":  # in LaTeX, the line is a comment
                 text = markup.text(text)
             click.echo(_LINES[style].format(text))
-    # In markup, notes are part of the table. So a sheet with notes has a table, also without rows.
+    # Markup tables include their notes, so a sheet with notes needs a table even without rows.
     has_only_lines_above = sheet.above and not rows and not sheet.notes
     if has_only_lines_above:
         return
@@ -162,12 +162,12 @@ def _print_marked_up(sheet: Sheet, header: Sequence[str], rows: Sequence[Sequenc
 
 
 def render_wide(table: "WideTable", style: str) -> None:
-    """Prints a table with a row for each run in one of ``FORMATS``."""
+    """Prints a table that has one row per run."""
     if style in ("csv", "json"):
         sys.stdout.write(format_rows(table.records, style))
     elif style == "table":
         show(["run", *table.columns], table.text_rows())
-        echo()  # a blank line above the note, and above notes that the caller prints
+        echo()  # a blank line separates the note, here or from the caller
         if table.note:
             echo(table.note)
     else:
@@ -175,25 +175,25 @@ def render_wide(table: "WideTable", style: str) -> None:
 
 
 def interval(record: Any, number: Callable[[float], str] = three_decimals) -> str | None:
-    """Formats the confidence interval of a record; None if the record has no interval."""
+    """Formats a record's confidence interval; None if it has none."""
     return None if record.low is None else f"{number(record.low)} to {number(record.high)}"
 
 
 def show(
     header: Sequence[str], rows: Iterable[Sequence[str]], colours: Mapping[str, str] | None = None
 ) -> None:
-    """Prints aligned columns; numbers are aligned right.
+    """Prints aligned columns, numbers at the right.
 
-    On a terminal, the table is coloured, and texts are folded to its width. If folding is not enough, columns
-    are printed below one another, and the columns that name a row are repeated. Numbers are never broken.
-    Elsewhere the table is plain, and as wide as its cells.
+    On a terminal, the table is coloured, and texts are folded to fit its width. If that isn't enough, the
+    columns are split into several tables, each starting with the columns that name the row. Numbers are
+    never broken. In a pipe, the table is plain and as wide as its cells.
 
     Args:
-        header: names of the columns.
-        rows: cells of each row.
-        colours: colours by the text of a cell, or by its beginning before a colon.
+        header: the column names.
+        rows: each row's cells.
+        colours: colours by a cell's text, or by what comes before its colon.
     """
-    from rich.console import Console  # optional: a container image lacks rich
+    from rich.console import Console  # optional: container images don't contain rich
 
     lines = [[*map(one_line, row)] for row in (header, *rows)]
     columns = [_Aligned(name, cells) for name, *cells in zip(*lines, strict=True)]
@@ -207,7 +207,7 @@ def show(
 
 
 class _Aligned:
-    """A table column: its name, its cells, whether they are numbers, and its least width."""
+    """A table column with its cells, whether they are numbers, and its minimum width."""
 
     def __init__(self, name: str, cells: Sequence[str]) -> None:
         self.name = name
@@ -218,13 +218,13 @@ class _Aligned:
 
 
 def _below_one_another(columns: Sequence[_Aligned], width: int) -> list[list[_Aligned]]:
-    """Divides columns into as few tables as possible; each begins with the columns that name a row."""
+    """Splits columns into as few tables as possible. Each starts with the columns that name the row."""
     naming = list(takewhile(lambda column: not column.is_numeric, columns[:_MAX_NAMING_COLUMNS]))
     tables = [[*naming]]
     for column in columns[len(naming) :]:
         extended = [*tables[-1], column]
         least_width = sum(member.least_width + _BLANKS for member in extended) - _BLANKS
-        has_own_column = len(tables[-1]) > len(naming)  # else a new table would not have more room
+        has_own_column = len(tables[-1]) > len(naming)  # if not, a new table wouldn't have more room
         if has_own_column and least_width > width:
             tables.append([*naming])
         tables[-1].append(column)
@@ -232,8 +232,8 @@ def _below_one_another(columns: Sequence[_Aligned], width: int) -> list[list[_Al
 
 
 def _table(columns: Sequence[_Aligned], colours: Mapping[str, str]) -> Any:
-    """Returns a table of rich; ``colours`` are by the text of a cell up to its colon."""
-    from rich.table import Table  # optional, as above
+    """Returns a rich table. ``colours`` maps what comes before a cell's colon to a colour."""
+    from rich.table import Table  # optional, see above
     from rich.text import Text
 
     table = Table(box=None, padding=(0, _BLANKS, 0, 0), pad_edge=False, header_style="bold")
@@ -249,8 +249,8 @@ def _table(columns: Sequence[_Aligned], colours: Mapping[str, str]) -> Any:
 
 
 def paint(*parts: tuple[str, str]) -> None:
-    """Prints texts as a line; on a terminal, each text has its colour."""
-    from rich.console import Console  # optional, as above
+    """Prints texts as one line, in their colours if it's a terminal."""
+    from rich.console import Console  # optional, see above
     from rich.text import Text
 
     line = Text.assemble(*((one_line(text), colour) for text, colour in parts))
@@ -261,7 +261,7 @@ def paint(*parts: tuple[str, str]) -> None:
 
 
 def quietly(function: Callable[..., _T], *args: Any, **options: Any) -> _T:
-    """Calls a function of the library without Python warnings, because the command prints them.
+    """Calls a library function without its Python warnings, because commands print warnings themselves.
 
     Args:
         function: the function.
@@ -272,11 +272,11 @@ def quietly(function: Callable[..., _T], *args: Any, **options: Any) -> _T:
 
 
 def explain(result: Any, style: str) -> None:
-    """Prints the warnings and notes of a result; the notes on standard error, unless the style is ``table``.
+    """Prints a result's warnings and notes. Unless the style is ``table``, notes go to standard error.
 
     Args:
         result: a result with warnings and notes.
-        style: the format in which the result was printed.
+        style: the format the result was printed in.
     """
     warn(*result.warnings)
     for note in result.notes:
@@ -297,12 +297,12 @@ def warn(*warnings: str, subject: str = "") -> None:
 
     Args:
         warnings: a sentence each.
-        subject: what the warnings are about, such as a baseline; empty if the sentences name it.
+        subject: what they're about, such as a baseline; empty if the sentences say so.
     """
     for warning in warnings:
         say(f"{subject}: warning: {warning}" if subject else f"warning: {warning}")
 
 
 def _is_number(cell: str) -> bool:
-    """Returns whether a cell can be in a column of numbers, such as ``< 0.0001`` or a dash."""
+    """Returns whether a cell fits a column of numbers; ``< 0.0001`` and a dash do."""
     return cell in ("", MISSING) or cell.lstrip("<+- ").replace(".", "", 1).isdigit()

@@ -16,23 +16,23 @@ from touche.evaluation import agreement as library
     task("Also compare topic scores, in every dimension of this task."),
     option(
         "--baseline ORIGINAL RERUN",
-        "Add the columns ER and Delta RI, by two runs of a baseline.",
+        "Add the columns ER and Delta RI, using two runs of a baseline.",
         type=(PATH, PATH),
     ),
     FORMAT,
 )
 def overlap(runs: Sequence[Path], task: str | None, baseline: tuple[Path, Path] | None, style: str) -> None:
-    """Compare each pair of RUNs; pass an original before its rerun.
+    """Compare the rankings of each pair of RUNs. Pass the original before its rerun.
 
-    The table has three measures that need no judgments: the share of common results among the first 5 and
-    100, Kendall's rank correlation, and rank-biased overlap. Rank-biased overlap weights early ranks most.
-    Kendall's correlation is computed twice: over the documents that both runs rank, and over the union of
-    both rankings. Each value is a mean over all topics that at least one of the two runs has. --task adds the
-    root mean square error of the topic scores, and the p-value of the paired t-test.
+    Three measures need no judgments: the share of common results among the first 5 and 100, Kendall's rank
+    correlation, and rank-biased overlap, which weights early ranks most. Kendall's correlation is computed
+    twice: over the documents that both runs rank, and over the union of both rankings. Each value is the
+    mean over the topics in at least one of the two runs. With --task, the table adds the root mean square
+    error of the topic scores and the p-value of the paired t-test.
 
-    --baseline needs two more runs: the original baseline, which the first RUN improves on, and the rerun of
-    this baseline. ER (effect ratio) is the share of the improvement that the second RUN reproduces; 1 means
-    all of it. Delta RI is how much of the relative improvement over the baseline is lost; 0 means nothing.
+    --baseline takes two more runs: the baseline that the first RUN improves on, and a rerun of this baseline.
+    ER (effect ratio) is the share of the improvement that the second RUN reproduces; 1 means all of it.
+    Delta RI is how much of the relative improvement is lost; 0 means nothing.
     """
     table = quietly(library.overlap, runs, task, baseline=baseline)
     render(table, style, overlap_sheets(table))

@@ -50,7 +50,7 @@ _COLOURS = {
     argument("names", "[BASELINE...]", type=BASELINE),
     option(
         "--dataset datasets DATASET",
-        "Rerun only on this dataset; can be repeated.",
+        "Rerun only on this dataset. Can be repeated.",
         type=DATASET_ID,
         multiple=True,
     ),
@@ -58,15 +58,15 @@ _COLOURS = {
         "--official", "Re-evaluate the public runs behind published results, instead of rerunning baselines."
     ),
     option("--all every", "With --official, show each published value."),
-    option("--update", "Write new values over pinned values that changed; published values stay."),
-    option("--per-topic", "Also print the published and the measured value of each topic."),
+    option("--update", "Overwrite pinned values that changed on purpose. Published values stay."),
+    option("--per-topic", "Also print each topic's published and measured value."),
     option("--twice", "Run each baseline twice and compare run.txt byte by byte."),
     FORMAT,
-    option("-o --output FILE", "Also write the records as JSON to FILE, updated after each result."),
+    option("-o --output FILE", "Also write the records to FILE as JSON, after each result."),
     option("--junit FILE", "Write JUnit XML to FILE."),
-    option("--record FILE", "Append a row for each measured score to FILE, a log of reruns in CSV."),
+    option("--record FILE", "Append each measured score to FILE, a log of reruns in CSV."),
     option("--by NAME", "Your name, for the rows that --record appends.", default=""),
-    option("--report DIR", "Write a page to DIR with the table, the times, and a report per dataset."),
+    option("--report DIR", "Write a page to DIR with the table, the times and a report per dataset."),
 )
 def regress(
     names: Sequence[str],
@@ -78,11 +78,11 @@ def regress(
     style: str,
     **options: Any,
 ) -> int:
-    """Rerun baselines on all available datasets, and check that their scores are unchanged.
+    """Rerun baselines on all available datasets and check that their scores haven't changed.
 
-    The expected scores and rankings of a baseline are in its expected.toml. Exit with 1 if a score is too low
-    or too high, if a ranking has changed, or if a run failed. A failure does not stop the other runs.
-    In GitHub Actions, the table is also added to the job's summary.
+    A baseline's expected scores and rankings are in its expected.toml. Exit with 1 if a score is too low or
+    too high, a ranking has changed, or a run failed. After a failure, the other runs go on. In GitHub
+    Actions, the table also appears in the job's summary.
     """
     check_runner(options["runner"])
     if options["output"] and style != "json":
@@ -101,7 +101,7 @@ def regress(
         cpus=options.pop("cpus"), memory=options.pop("memory"), seconds=options.pop("seconds")
     )
     regression = run_regression(names, datasets, twice=twice, command=command_line(), log=tell, **options)
-    style = "table" if options["output"] else style  # standard output has the table if a file has the records
+    style = "table" if options["output"] else style  # print the table if the records go to a file
     render(regression, style, _sheets(regression, per_topic))
     print_line = echo if style == "table" else tell
     if twice and regression.all_repeatable and not regression.unchecked:
@@ -116,7 +116,7 @@ def regress(
 def _check_published(
     datasets: Sequence[str], output: str | None, junit: str | None, style: str, every: bool
 ) -> int:
-    """Runs touche regress --official."""
+    """Runs ``touche regress --official``."""
     cells = published_cells.check_published(datasets, output=output, junit=junit)
     rows = list[tuple[str, ...]]()
     for task, of_task in [*group_by(cells, lambda cell: cell.task).items(), ("all", cells)]:
@@ -135,7 +135,7 @@ def _check_published(
 
 
 def _as_printed(value: float) -> str:
-    """Formats a value with three decimals, or more if it has more."""
+    """Formats a value with at least three decimals."""
     return max(three_decimals(value), str(value), key=len)
 
 
@@ -168,7 +168,7 @@ _TOPICS = [
 
 
 def _sheets(regression: Regression, per_topic: bool) -> Iterator[Sheet]:
-    """Yields the outcomes with notes, then agreements with official runs, then topics."""
+    """Yields the outcomes with notes, the agreements with official runs, and the topics."""
     notes = list[str]()
     if regression.missing:
         advice = f"{', '.join(regression.missing)}; {remedy_for(regression.missing)}"
@@ -182,7 +182,7 @@ def _sheets(regression: Regression, per_topic: bool) -> Iterator[Sheet]:
         first, *others = overlap_sheets(agreements)
         title = "Agreement of reruns with official runs, on documents that both could find"
         yield from [replace(first, above=[title]), *others]
-    # ``vars`` has only fields; the difference is a property.
+    # ``vars`` lacks the difference, because it's a property.
     topics = [
         SimpleNamespace(
             baseline=outcome.expected.command, difference=topic_value.difference, **vars(topic_value)

@@ -24,14 +24,15 @@ from touche.reports import page as library
 def report(
     runs: Sequence[Path], reference: str | None, all_published: bool, output: Path, **scoring: Any
 ) -> None:
-    """Write a page on RUNs: their ranks among published results, comparisons, and topic scores.
+    """Write a page about RUNs: ranks among published results, comparisons and topic scores.
 
     DIR/index.html is self-contained and needs no network. Plots for papers are next to it, as SVG and PNG.
-    With --all-published, DIR/index.html links to a page for each task with published results. These pages
-    also show the official runs that are in the folder runs/TASK of the data.
+    With
+    --all-published, DIR/index.html links to a page for each task with published results, which also shows the
+    official runs in your data's folder runs/TASK.
 
-    By default, runs are compared with the organizers' baseline, if it or its rerun by touche is among the
-    RUNs. Otherwise they are compared with the RUN with the highest mean.
+    By default, runs are compared with the organizers' baseline, or its rerun, if it's among the RUNs.
+    Otherwise they're compared with the RUN that has the highest mean.
     """
     if all_published and (runs or reference or any(scoring.values())):
         raise click.UsageError("--all-published takes no RUNs and no scoring options; omit them")

@@ -32,14 +32,14 @@ _EXAMPLE = "spot-check/arguments"
 _LENIENT = {
     "ignore_unknown_options": True,
     "allow_extra_args": True,
-}  # options of images are unknown here
+}  # we don't know an image's options
 
 
 class Baselines(Group):
-    """A command for each baseline, with the options of its function.
+    """A group with a command for each baseline, whose options are its function's.
 
     Args:
-        common_options: the options that the commands of all baselines have.
+        common_options: the options that all baselines share.
     """
 
     def __init__(self, *args: Any, common_options: Sequence[click.Parameter], **kwargs: Any) -> None:
@@ -50,15 +50,19 @@ class Baselines(Group):
         return baselines.names()
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Returns the command of a baseline, whose code does not run for shell completion or an image."""
+        """Returns a baseline's command. For shell completion or an image, the baseline's code doesn't run."""
         if ctx.resilient_parsing:  # shell completion
             return Command(cmd_name, params=[*self.common_options], context_settings=_LENIENT)
-        if ctx.obj not in (None, HERE, SPARK):  # --runner, from ``resolve_command``; click checks its name
+        if ctx.obj not in (
+            None,
+            HERE,
+            SPARK,
+        ):  # --runner, set by ``resolve_command``; click checks its name later
             return _image_command(cmd_name, ctx.obj)
         return self.make_command(baselines.load(cmd_name), cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Lists the baselines with the first lines of their files, whose code does not run."""
+        """Lists the baselines with their files' first lines, without running their code."""
         with formatter.section("Baselines"):
             formatter.write_dl([(name, _first_line(name)) for name in self.list_commands(ctx)])
 
@@ -70,7 +74,7 @@ class Baselines(Group):
             with own_frames(baseline):
                 _run(baseline, options=options, **values)
 
-        is_in_image = not baselines.names()  # the image has one command, called baseline
+        is_in_image = not baselines.names()  # inside an image, the only command is called baseline
         example = f"touche run {name} -i {_example_of_input(name)} -o out/{baseline.name}"
         return Command(
             name,
@@ -81,12 +85,12 @@ class Baselines(Group):
         )
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Moves the baseline to the front, because its options may stand before it."""
+        """Moves the baseline to the front, because its options may come before it."""
         if args and args[0].startswith("-") and not ctx.resilient_parsing:
             indexes = self._indexes_of_baselines(args)
-            # Options that need no baseline, such as --help.
+            # Options that work without a baseline, such as --help.
             names_of_options = {name for option in self.get_params(ctx) for name in option.opts}
-            if len(indexes) > 1:  # one of them may be the value of the baseline's own option
+            if len(indexes) > 1:  # one of them may be a value of the baseline's option
                 words = " and ".join(args[index] for index in indexes)
                 raise click.UsageError(f"{words} are names of baselines; write the one to run first", ctx)
             if indexes:
@@ -97,7 +101,7 @@ class Baselines(Group):
         return super().parse_args(ctx, args)
 
     def _indexes_of_baselines(self, args: Sequence[str]) -> list[int]:
-        """Returns the indexes of words that name baselines, and are not the values of common options."""
+        """Returns where words name baselines and aren't values of common options."""
         options = [option for option in self.common_options if isinstance(option, Option)]
         options_with_value = {name for option in options if not option.is_flag for name in option.opts}
         names = baselines.names()
@@ -110,7 +114,9 @@ class Baselines(Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Stores --runner in ``ctx.obj``, because ``get_command`` runs no code here for an image."""
+        """Puts --runner into ``ctx.obj``, so that ``get_command`` doesn't import a baseline that runs in an
+        image.
+        """
         words = [part for word in args for part in (word.split("=", 1) if word.startswith("--") else [word])]
         runners = [word for previous_word, word in pairwise(words) if previous_word == "--runner"]
         if len(runners) > 1 and not ctx.resilient_parsing:
@@ -119,14 +125,14 @@ class Baselines(Group):
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Completes options; else names and folders of baselines, instead of only names as in click."""
+        """Completes options, or baselines and folders; click would only complete names."""
         options = click.Command.shell_complete(self, ctx, incomplete)
         return options or BASELINE.shell_complete(ctx, click.Argument(["baseline"]), incomplete)
 
 
 _READ = partial(option, section="Input and output")
 _REQUIRED = partial(_READ, required=True)
-_READ_HERE = partial(_READ, runners=(HERE, SPARK))  # a sandbox sees only its input and writes only run.txt
+_READ_HERE = partial(_READ, runners=(HERE, SPARK))  # a sandbox only sees its input and only writes run.txt
 _ON_SPARK = partial(option, section=OUTSIDE[1], runners=(SPARK,))
 _FOLDER = click.Path(file_okay=False, readable=False)
 _DATASETS = " or dataset id, such as spot-check/arguments, or irds:ID for an id of ir_datasets"
@@ -155,8 +161,8 @@ _COMMON_OPTIONS: list[click.Parameter] = [
 def run() -> None:
     """Run a baseline on an input directory and write run.txt.
 
-    BASELINE is a name from the list below, or the path of a folder with a baseline.py, such as ./my-team. To
-    show its options, run: touche run BASELINE --help
+    BASELINE is a name from the list below, or the path of a folder with a baseline.py, such as ./my-team.
+    To see its options, run: touche run BASELINE --help
     """
 
 
@@ -169,21 +175,21 @@ def _run(
     team: str | None,
     **values: Any,
 ) -> None:
-    """Runs a baseline; ``values`` are the other arguments of ``write_run`` by name."""
+    """Runs a baseline. ``values`` are further arguments of ``write_run``."""
     check_runner(values["runner"])
     limits = Limits(cpus, memory, seconds)
-    with catch_warnings(action="ignore", category=ToucheWarning):  # printed below
+    with catch_warnings(action="ignore", category=ToucheWarning):  # they are printed below
         written = write_run(baseline, tag=tag or "", team=team or "", limits=limits, log=tell, **values)
     warn(*written.warnings, subject=written.baseline)
     if written.runner in (HERE, SPARK):
         tell(f"{written.baseline}: wrote {written.path} in {written.seconds:.1f} s")
-    else:  # the container has already printed what it wrote
+    else:  # the container has already said what it wrote
         tell(f"{written.baseline}: {written.runner} took {written.seconds:.1f} s")
 
 
 def _image_command(name: str, runner: str) -> click.Command:
-    """Creates the command that runs a baseline's image, and passes on the words that it does not know."""
-    from touche.runners.image_builds import image_name  # here, because an image does not need it
+    """Creates the command that runs a baseline's image. It passes unknown words on to the image."""
+    from touche.runners.image_builds import image_name  # here, because an image doesn't need it
 
     def callback(**values: Any) -> None:
         _run(name, words=click.get_current_context().args, **values)
@@ -202,7 +208,7 @@ def _image_command(name: str, runner: str) -> click.Command:
 
 
 def _example_of_input(name: str) -> str:
-    """Returns a part of the toy collection that the baseline ranks, by its expected.toml."""
+    """Returns a part of the toy collection that the baseline can rank, according to its expected.toml."""
     parts = parts_in_expected(name)
     if not parts or _EXAMPLE in parts:
         return _EXAMPLE
@@ -210,14 +216,14 @@ def _example_of_input(name: str) -> str:
 
 
 def help_text(baseline: Baseline) -> str:
-    """Returns the description of a baseline, whose lines click does not wrap again."""
+    """Returns a baseline's description, marked so that click doesn't rewrap it."""
     return "\n\n".join(f"\b\n{paragraph}" for paragraph in baseline.description.split("\n\n"))
 
 
 def _first_line(name: str) -> str:
-    """Returns the first line of a baseline's file, and the extra that is missing."""
+    """Returns the first line of a baseline's file, and the extra it needs if that isn't installed."""
     docstring = None
-    with suppress(OSError, ValueError, SyntaxError):  # running the baseline reports the error
+    with suppress(OSError, ValueError, SyntaxError):  # running the baseline will report the error
         docstring = ast.get_docstring(ast.parse((baselines.baseline_folder(name) / FILE).read_bytes()))
     extra = baselines.missing_extra(name)
     return (f"(needs the extra {extra}) " if extra else "") + (docstring or "").partition("\n")[0]
@@ -226,7 +232,7 @@ def _first_line(name: str) -> str:
 def own_options(
     baseline: Baseline, make: Callable[[Parameter, str, str], Option], common: Sequence[click.Parameter]
 ) -> list[click.Parameter]:
-    """Returns the baseline's own options, whose names must differ from those of the command's options.
+    """Returns a baseline's own options.
 
     Args:
         baseline: the baseline.
@@ -234,10 +240,10 @@ def own_options(
         common: the command's own options.
 
     Raises:
-        InputError: if a name is taken.
+        InputError: if a name clashes with one of the command's options.
     """
     command = Command("run", params=[*common])
-    params_of_command = command.get_params(click.Context(command))  # also --help, --quiet and --verbose
+    params_of_command = command.get_params(click.Context(command))  # includes --help, --quiet and --verbose
     taken = {name for param in params_of_command for name in _option_names(param)}
     helps = baseline.option_help
     section = f"Options of {baseline.name}"
@@ -255,16 +261,16 @@ def own_options(
 
 
 def _option_names(option: click.Parameter) -> set[str]:
-    """Returns the names of an option, and the Python name of its value."""
+    """Returns an option's names, including its value's Python name."""
     return {*option.opts, *option.secondary_opts, str(option.name)}
 
 
 def _option(parameter: Parameter, text: str, section: str) -> Option:
-    """Creates the option of a baseline's parameter, with its help text."""
+    """Creates the option for a baseline's parameter."""
     default = parameter.default
     kind = _type(parameter.annotation, default)
     is_flag = kind is bool
-    is_blank = isinstance(default, tuple) and not any(default)  # a tuple of empty texts
+    is_blank = isinstance(default, tuple) and not any(default)  # a tuple of empty strings
     name = parameter.name.replace("_", "-")
     return Option(
         [parameter.name, f"--{name}/--no-{name}" if is_flag else f"--{name}"],
@@ -278,7 +284,7 @@ def _option(parameter: Parameter, text: str, section: str) -> Option:
 
 
 def _type(declared: Any, default: Any) -> Any:
-    """Returns the type of an option, or of each value of a tuple: as declared, or that of the default."""
+    """Returns the type of an option, or of each value in a tuple: the declared one, or the default's."""
     if get_origin(declared) is Literal:
         return click.Choice(get_args(declared))
     if not isinstance(default, tuple):

@@ -1,4 +1,4 @@
-"""The option --runner, and the limits of containers."""
+"""The option --runner and the options for containers' limits."""
 
 import re
 
@@ -16,14 +16,14 @@ _RUNNERS = "local: this machine; docker or podman: a sandbox with the baseline's
 
 
 def runners(*, with_spark: bool = False) -> list[click.Parameter]:
-    """Creates the option --runner, with or without Spark, and the options of its limits."""
+    """Creates --runner, with or without Spark, and the options for its limits."""
     names = [*RUNNER_NAMES, SPARK] if with_spark else [*RUNNER_NAMES]
     help_text = f"{_RUNNERS}; spark: the workers of a Spark cluster." if with_spark else f"{_RUNNERS}."
     return [
         option("--runner", help_text, names, section=_SECTION),
         option(
             "--cpus",
-            "Processors of the sandbox.",
+            "Number of processors in the sandbox.",
             section=_SECTION,
             runners=PROGRAMS,
             default=Limits.cpus,
@@ -31,7 +31,7 @@ def runners(*, with_spark: bool = False) -> list[click.Parameter]:
         ),
         option(
             "--memory SIZE",
-            "Memory of the sandbox, such as 512m or 8g.",
+            "The sandbox's memory, such as 512m or 8g.",
             section=_SECTION,
             runners=PROGRAMS,
             default=Limits.memory,
@@ -39,7 +39,7 @@ def runners(*, with_spark: bool = False) -> list[click.Parameter]:
         ),
         option(
             "--time-limit seconds SECONDS",
-            "Time in seconds after which the sandbox is stopped.",
+            "Stop the sandbox after this many seconds.",
             section=_SECTION,
             runners=(*PROGRAMS, "tira"),
             default=Limits.seconds,
@@ -49,19 +49,19 @@ def runners(*, with_spark: bool = False) -> list[click.Parameter]:
 
 
 def check_runner(runner: str) -> None:
-    """Refuses options that were typed but do not affect the runner.
+    """Rejects options that don't apply to the runner.
 
     Raises:
-        ToucheError: if there is such an option.
+        ToucheError: if such an option was typed.
     """
     context = click.get_current_context()
     for param in context.command.params:
-        affected_runners = param.runners if isinstance(param, Option) else ()  # empty if all are affected
+        affected_runners = param.runners if isinstance(param, Option) else ()  # empty means all
         has_effect = not affected_runners or runner in affected_runners
         is_typed = context.get_parameter_source(param.name or "") is not ParameterSource.DEFAULT
         if is_typed and not has_effect:
             problem = f"{param.opts[0]} has no effect on the runner {runner}"
-            # Options of the local runner name further inputs and outputs, which a sandbox does not have.
+            # The local runner's options name further inputs and outputs, which a sandbox doesn't get.
             names_files = "local" in affected_runners
             why = ", which sees only its input and writes only run.txt" if names_files else ""
             raise ToucheError(f"{problem}{why}; omit it, or choose {' or '.join(affected_runners)}")

@@ -41,8 +41,8 @@ _EFFECTS = [
 
 
 def overlap_sheets(overlaps: Sequence[Overlap]) -> Iterator[Sheet]:
-    """Yields a table of measures without judgments, and a table of scores if there are any."""
-    # One row for each pair; these measures are equal in the rows of all dimensions.
+    """Yields a table of the measures without judgments, and one of scores if there are any."""
+    # One row per pair, because these measures are the same in all dimensions.
     pairs = {(row.run_a, row.run_b): row for row in overlaps}
     yield Sheet(_RANKINGS, pairs.values())
     scored = [row for row in overlaps if isinstance(row, ScoredOverlap)]
@@ -54,10 +54,10 @@ def overlap_sheets(overlaps: Sequence[Overlap]) -> Iterator[Sheet]:
 
 
 def folds_sheet(subject: str, validation: "CrossValidation[Any]") -> Sheet:
-    """Returns a table with each choice, its folds and its mean score, and the mean over all topics below it.
+    """Returns a table of choices with their folds and mean scores, and the overall mean below it.
 
     Args:
-        subject: method and measure of the validation.
+        subject: the method and measure.
         validation: the folds.
     """
     low, high = validation.interval

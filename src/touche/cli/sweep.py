@@ -28,19 +28,25 @@ _COMMON_OPTIONS: list[click.Parameter] = [
     _IN("-o --output DIR", "New directory for runs, tables and heat maps.", required=True),
     _IN("--overwrite", "Write to an existing DIR; replace only files that this sweep writes."),
     *SCORING_BY_SEVERAL,
-    option("--evaluator", "Evaluator whose scores are compared.", EVALUATORS, default="trec_eval"),
-    option("--cross-validation", "Score each topic with the best setting of other topics.", ["none", *FOLDS]),
+    option("--evaluator", "Compare scores of this evaluator.", EVALUATORS, default="trec_eval"),
+    option(
+        "--cross-validation",
+        "Score each topic with the setting that is best on other topics.",
+        ["none", *FOLDS],
+    ),
     FORMAT,
 ]
 
 
 class Sweeps(Baselines):
-    """A command for each baseline, whose own options take several values."""
+    """A group with a command for each baseline, whose own options take several values."""
 
     def make_command(self, baseline: Baseline, name: str) -> click.Command:
         def callback(**values: Any) -> None:
             options = {option: values.pop(option) for option in baseline.options}
-            texts = {option: text for option, text in options.items() if text is not None}  # only swept ones
+            texts = {
+                option: text for option, text in options.items() if text is not None
+            }  # only options that are swept
             _sweep(baseline, texts, **values)
 
         return Command(
@@ -62,17 +68,17 @@ class Sweeps(Baselines):
 def sweep() -> None:
     """Run a baseline with every combination of option values, and score the runs.
 
-    Separate VALUES by commas, or repeat the option. A range of numbers is FIRST:LAST:STEP, with both ends
-    included. If the baseline ranks by touche.scan, settings with the same analysis share one pass over the
-    collection.
+    Separate VALUES with commas, or repeat the option. FIRST:LAST:STEP is a range of numbers that includes
+    both ends. If the baseline ranks with touche.scan, settings with the same analysis share one pass over
+    the collection.
 
-    The highest mean is optimistic, because the setting was chosen on the same topics that score it. With
-    --cross-validation, a setting is chosen on some topics and scored on the other topics.
+    The highest mean is optimistic, because the setting was chosen on the topics that score it. With
+    --cross-validation, each setting is chosen on some topics and scored on the others.
     """
 
 
 def _option(parameter: Parameter, text: str, section: str) -> Option:
-    """Creates the option for the values of a baseline's parameter, with its help text."""
+    """Creates the option for the values of a baseline's parameter."""
     default = parameter.default
     names = [parameter.name, f"--{parameter.name.replace('_', '-')}"]
     example = "true,false" if isinstance(default, bool) else default
@@ -82,12 +88,14 @@ def _option(parameter: Parameter, text: str, section: str) -> Option:
         multiple=True,
         callback=partial(_joined, example),
         metavar="VALUES",
-        help=f"{text} (default: {default})".strip(),  # a baseline may have no help text
+        help=f"{text} (default: {default})".strip(),  # a baseline may lack a help text
     )
 
 
 def _joined(example: Any, ctx: click.Context, param: click.Parameter, texts: Sequence[str]) -> str | None:
-    """Joins an option's values; refuses the next option's name, which click reads if a value is missing."""
+    """Joins an option's values. Rejects option names: if a value is missing, click takes the next option for
+    it.
+    """
     options = {name for other in ctx.command.get_params(ctx) for name in other.opts}
     if any(text.partition("=")[0] in options for text in texts):
         raise click.UsageError(f"{param.opts[0]} needs VALUES, such as {example}", ctx)
@@ -95,7 +103,7 @@ def _joined(example: Any, ctx: click.Context, param: click.Parameter, texts: Seq
 
 
 def _example(baseline: Baseline) -> str:
-    """Returns an option with its default: the first float, else the first option; empty without options."""
+    """Returns the first float option with its default, or else the first option; empty without options."""
     options = list(baseline.options.values())
     if not options:
         return ""
@@ -113,8 +121,8 @@ def _sweep(
     style: str,
     **scoring: Any,
 ) -> None:
-    """Sweeps a baseline, and prints a table; ``scoring`` has the options that say how to score."""
-    from touche.regression.grid import parse_values  # here, because help does not need these 48 ms
+    """Sweeps a baseline and prints a table. ``scoring`` are the scoring options."""
+    from touche.regression.grid import parse_values  # here, because help doesn't need these 48 ms
     from touche.regression.sweeps import sweep as run_sweep
 
     dataset = dataset or scoring["task"]
@@ -131,7 +139,7 @@ def _sweep(
 
 
 def _sheets(result: "Sweep") -> Iterator[Sheet]:
-    """Yields a table of the settings for each measure, and a table of choices for each cross-validation."""
+    """Yields a table of settings per measure, and a table of choices per cross-validation."""
     measures = [*dict.fromkeys(score.measure for score in result.scores)]
     best = [result.best(dimension) for dimension in result.by_dimension]
     optimism = "on other topics it is probably lower, because these topics chose it"
@@ -145,7 +153,7 @@ def _sheets(result: "Sweep") -> Iterator[Sheet]:
 
 
 def _columns(first: "SettingScore", best: Sequence["SettingScore"]) -> list[Column]:
-    """Returns the columns of a measure: the swept options, or the run if there are none, and the scores."""
+    """Returns a measure's columns: the swept options, or the run if there are none, then the scores."""
     swept = [Column(name, "setting", partial(_value, name)) for name in first.setting.swept]
     return [
         *(swept or [Column("run", "setting")]),
@@ -161,7 +169,7 @@ def _value(option: str, setting: "Setting") -> str:
 
 
 def _mean(best: Sequence["SettingScore"], score: "SettingScore") -> str | None:
-    """Formats a mean, with a star if it is one of the best."""
+    """Formats a mean, starred if it's among the best."""
     if score.mean is None:
         return None
     return f"{score.mean:.3f} *" if score in best else f"{score.mean:.3f}"

@@ -40,17 +40,17 @@ from touche.tasks.reported import reported as reported_values
     "touche tasks check 2027/tasks/touche-2027-task-1.toml", argument("cards", "FILE...", type=PATH), FORMAT
 )
 def check(cards: Sequence[Path], style: str) -> int:
-    """Check task cards for unknown keys, wrong types and contradictions, and the files that they name.
+    """Check task cards: unknown keys, wrong types, contradictions and the files that they name.
 
-    Topics, judgments and corpora are checked if they are available: judged topics and documents, and those
-    of smaller corpora, must exist. Print the first problem of each card, or that the card is fine. Exit with
-    2 if a card has a problem.
+    If topics, judgments and corpora are available, judged topics must exist, and in smaller corpora judged
+    documents too. Print each card's first problem, or that the card is fine. Exit with 2 if a card has a
+    problem.
     """
     checked = check_cards(cards)
     if style == "table":
         for card in checked:
             line = card.problem or f"{card.path}: fine{_contents(card)}"
-            # The name of a card may have line breaks, and bytes that are not UTF-8.
+            # A card's name may contain line breaks or bytes that aren't UTF-8.
             echo(" ".join(click.format_filename(line).split()))
     else:
         render(checked, style, [Sheet(_CARDS, checked)])
@@ -67,17 +67,17 @@ def check(cards: Sequence[Path], style: str) -> int:
 def tira(task_id: str, output: Path, dimension: str | None, baseline: str) -> None:
     """Write TASK as a dataset for TIRA: a README.md with tira_configs, topics, corpus and judgments.
 
-    The files of the corpus are links. To submit the folder, run: tira-cli dataset-submission
+    Corpus files are links. To submit the folder, run: tira-cli dataset-submission
     """
     readme = write_for_tira(task_id, output, dimension=dimension, baseline=baseline)
     echo(str(readme))
-    # TASK is for the user to replace, because the id of the task at TIRA is another one.
+    # TASK stays a placeholder, because the task has another id at TIRA.
     command = ["tira-cli", "dataset-submission", "--path", str(output), "--task", "TASK", "--split", SPLIT]
     tell(f"Next: {shlex.join(command)} --dry-run")
 
 
 def _contents(card: CheckedCard) -> str:
-    """Returns the numbers of topics, judgments and documents, and the files that are not checked."""
+    """Returns how many topics, judgments and documents there are, and which files weren't checked."""
     contents = []
     if card.topics is not None:
         unjudged = f" ({card.unjudged_topics:,} without judgments)" if card.unjudged_topics else ""
@@ -96,7 +96,9 @@ class _Tasks(Command):
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        """Returns a subcommand's context if the first word names one; click runs the context's command."""
+        """Returns the subcommand's context if the first word names one. Click then runs the context's
+        command.
+        """
         for subcommand in (check, tira):
             if args[:1] == [subcommand.name]:
                 return subcommand.make_context(f"{info_name} {subcommand.name}", args[1:], parent, **extra)
@@ -110,9 +112,9 @@ _ID = Ids("task", lambda: ["check", "tira", *library.ids()])
     "touche tasks touche-2020-task-1",
     argument("task_id", "[TASK | check FILE | tira TASK -o DIR]", type=_ID),
     option("--all every", "Show every published run, not only the best of each team."),
-    option("--per-topic", "Show the published values of the baselines for each topic of TASK."),
-    option("--team NAME", "With --per-topic, show the values of this team instead of the baselines."),
-    option("--reported", "Show values that TIREx reports for TASK, of runs that nobody submitted."),
+    option("--per-topic", "Show the baselines' published values for each topic of TASK."),
+    option("--team NAME", "With --per-topic, show this team's values instead of the baselines'."),
+    option("--reported", "Show TIREx's values for TASK, from runs that nobody submitted."),
     option("--reproductions reruns", "Show each baseline's published values, scores on samples, and reruns."),
     FORMAT,
     cls=_Tasks,
@@ -126,11 +128,12 @@ def tasks(
     reruns: bool,
     style: str,
 ) -> None:
-    """List tasks, or show a TASK's rules and the published scores of its teams and baselines.
+    """List tasks, or show a TASK's rules and its teams' and baselines' published scores.
 
     With a TASK, JSON and CSV contain its published results, each with its measure and the command that reruns
-    it. To show the results of all tasks, use --all without a TASK. To check a new task's card, run: touche
-    tasks check FILE. To write a TASK as a dataset for TIRA, run: touche tasks tira TASK -o DIR
+    it. For all tasks' results, pass --all without a TASK. To check a new task's card, run: touche tasks
+    check FILE. To
+    write a TASK as a dataset for TIRA, run: touche tasks tira TASK -o DIR
     """
     if team is not None and not per_topic:
         raise ToucheError("--team selects values of topics; add --per-topic")
@@ -220,18 +223,18 @@ _TOPICS = [
 
 
 def _show_topics(task_id: str | None, every: bool, team: str | None, style: str) -> None:
-    """Prints the published values of topics; without --all and --team, a table has only baselines."""
+    """Prints topics' published values. Without --all and --team, the table only shows baselines."""
     if task_id is None:
         raise ToucheError("--per-topic shows one task; name it")
     only_baselines = style == "table" and not (every or team)
     table = published_topics(task_id, team=team, only_baselines=only_baselines)
-    if not table and table.notes:  # the note names the tasks that have values
+    if not table and table.notes:  # the note lists tasks that have values
         raise ToucheError(table.notes[0])
     render(table, style, [Sheet(_TOPICS, table)])
 
 
 def _sheets_of_task(card: Task, published: PublishedResults, every: bool) -> Iterator[Sheet]:
-    """Yields the lines about a task, its published results, and a note on them."""
+    """Yields a task's description, its published results, and a note about them."""
     yield Sheet([], [], above=_about(card))
     yield from _leaderboards(published, every)
     if card.results_note:
@@ -239,7 +242,7 @@ def _sheets_of_task(card: Task, published: PublishedResults, every: bool) -> Ite
 
 
 def _sheets_of_all_tasks(published: PublishedResults) -> Iterator[Sheet]:
-    """Yields the tables of each task, with its id in the titles."""
+    """Yields every task's tables, titled with its id."""
     for task_id, rows in group_by(published, lambda row: row.task).items():
         for sheet in _leaderboards(replace(published, records=tuple(rows)), every=True):
             (title,) = sheet.above
@@ -247,7 +250,7 @@ def _sheets_of_all_tasks(published: PublishedResults) -> Iterator[Sheet]:
 
 
 def _leaderboards(published: PublishedResults, every: bool) -> Iterator[Sheet]:
-    """Yields a table for each dimension and measure of a task; that of stances always has all runs."""
+    """Yields a table per dimension and measure. The stances' table always shows all runs."""
     for (dimension, measure, topics), results in published.by_kind.items():
         source = Column("source", format=partial(_sources_of_row, _number_by_source(results)))
         if dimension == STANCE:
@@ -259,7 +262,7 @@ def _leaderboards(published: PublishedResults, every: bool) -> Iterator[Sheet]:
 
 
 def _about(task: Task) -> list[str]:
-    """Returns the lines above the results: the task's title, rules and files."""
+    """Returns the lines above the results: title, rules and files."""
     rules = task.rules
     note = " ".join(task.note.split())
     range_start = f"{rules.min_results} to " if rules.min_results else "at most "
@@ -289,7 +292,7 @@ def _tag(row: PublishedResult) -> str | None:
 
 
 def _kinds(row: PublishedResult) -> str:
-    """Returns whether a result is of a baseline of the organizers, and whether touche can rerun it."""
+    """Returns whether a result is an organizers' baseline, and whether touche can rerun it."""
     kinds = {"baseline": row.baseline, "can be rerun": row.rerun}
     return ", ".join(kind for kind, applies in kinds.items() if applies)
 
@@ -307,7 +310,7 @@ _STANCES = [
 
 
 def _leaderboard(results: PublishedResults, source: Column, every: bool, title: str) -> Sheet:
-    """Returns the table of a dimension and measure, with reruns, sources and other notes below it."""
+    """Returns the table for a dimension and measure. Reruns, sources and other notes are below it."""
     first = results[0]
     shown = results if every else results.shortlist
     interval_notes = dict.fromkeys(row.interval_note for row in results if row.interval_note)
@@ -318,7 +321,8 @@ def _leaderboard(results: PublishedResults, source: Column, every: bool, title: 
         Column("team", "name"),
         Column("tag", format=_tag, missing=_NOT_PRINTED),
         Column(first.measure, "value", three_decimals),
-        # "Published", because touche evaluate computes another one; * marks that not all are 95% intervals.
+        # "Published", because touche evaluate computes its own; * means that not all are 95%
+        # intervals.
         Column(
             "published interval*" if interval_notes else "published 95% interval",
             format=interval,
@@ -344,7 +348,7 @@ def _leaderboard(results: PublishedResults, source: Column, every: bool, title: 
 
 
 def _notes_on_groups(results: PublishedResults) -> list[str]:
-    """Returns a sentence on the groups of runs, and one for each run without a group."""
+    """Returns a sentence about the groups, and one for each run without a group."""
     grouped = [row for row in results if row.group is not None]
     groups = counted(len({row.group for row in grouped}), "group")
     test = "the paired t-test, corrected for all pairs, does not separate a group's runs from its first"
@@ -364,11 +368,11 @@ def _sources_of_row(number_by_source: Mapping[str, str], row: PublishedResult) -
 
 
 def _number_by_source(rows: Iterable[PublishedResult]) -> dict[str, str]:
-    """Returns the number in brackets of each source of rows, such as ``[1]``."""
+    """Returns a bracketed number for each source, such as ``[1]``."""
     sources = dict.fromkeys(source for row in rows for source in row.sources)
     return {source: f"[{number}]" for number, source in enumerate(sources, 1)}
 
 
 def _sources(rows: Iterable[PublishedResult]) -> list[str]:
-    """Returns the lines that explain the numbers of sources."""
+    """Returns the lines that explain the sources' numbers."""
     return [f"{number} {source}" for source, number in _number_by_source(rows).items()]
