@@ -87,7 +87,7 @@ CLASSIC = "tfidf --variant classic"
 
 
 def by_day(expected: ExpectedScore | ExpectedFormula) -> bool:
-    """Returns whether it is an official run, or a fast baseline without options on one sample of each kind."""
+    """Returns whether it is an official run, or a fast baseline without options on a sample of each kind."""
     is_first = expected.dataset.startswith((ARGUMENTS, PASSAGES, PAIRS)) and not expected.options
     is_slow = extra_in_dockerfile(expected.baseline) in ("lucene", "models")
     return bool(expected.run) or (is_first and not is_slow)

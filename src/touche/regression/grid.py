@@ -1,4 +1,4 @@
-"""A grid of settings: the values of each option of a baseline."""
+"""A grid of settings: the values to try for each option of a baseline."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
@@ -11,26 +11,28 @@ from touche.baselines.baseline_options import checked
 from touche.errors import ParameterError
 from touche.io.identifiers import quoted
 
-MOST_SETTINGS = 10_000  # of one grid
-_MAX_NUMBER = 10**18  # that a user can type
+MOST_SETTINGS = 10_000  # in one grid
+_MAX_NUMBER = 10**18  # a user wouldn't type more
 _FLAGS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
 def grid_settings(
     options: Mapping[str, Parameter], grid: Mapping[str, Iterable[Any]]
 ) -> list[dict[str, Any]]:
-    """Returns values for all options, one mapping per cell of a grid; the last option varies fastest.
+    """Returns a mapping of all options per cell of the grid. The last option varies fastest.
 
     Args:
-        options: options of a baseline by name.
-        grid: values of some options by name; other options have their defaults.
+        options: a baseline's options by name.
+        grid: the values of some options by name; the others keep their defaults.
 
     Raises:
-        ParameterError: if there is no such option, a value is not of its type or not finite, an option has no
-            value, or there are too many settings. Also if the grid is not a dictionary.
+        ParameterError: if the grid isn't a dictionary, an option doesn't exist or has no value, a value has
+            the wrong type or isn't finite, or there are too many settings.
     """
     if not isinstance(grid, Mapping):
-        example = {name: [option.default] for name, option in [*options.items()][:1]}  # {} without options
+        example = {
+            name: [option.default] for name, option in [*options.items()][:1]
+        }  # {} if there are no options
         raise ParameterError(
             f"the grid {quoted(grid)} is not a dictionary; pass lists of values by option, such as {example}"
         )
@@ -40,7 +42,7 @@ def grid_settings(
 
 
 def _distinct_values(options: Mapping[str, Parameter], name: str, values: Iterable[Any]) -> list[Any]:
-    """Returns the values of an option, each once."""
+    """Returns an option's values without duplicates."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise ParameterError(
             f"{name} = {values!r} is not a list of values; pass a list, such as [{values!r}]"
@@ -55,13 +57,9 @@ def _distinct_values(options: Mapping[str, Parameter], name: str, values: Iterab
 
 
 def check_size(number: int) -> None:
-    """Refuses a grid that is too large.
-
-    Raises:
-        ParameterError: if the grid is too large; the error has the number of settings.
-    """
+    """Raises a ParameterError with the number of settings if a grid is too large."""
     if number > MOST_SETTINGS:
-        # Python does not print numbers of more than 4,300 digits.
+        # Python doesn't print numbers with more than 4,300 digits.
         size = f"{number:,}" if number < _MAX_NUMBER else f"at least {_MAX_NUMBER:,}"
         raise ParameterError(
             f"the grid has {size} settings, but at most {MOST_SETTINGS:,} are allowed; use larger steps"
@@ -69,14 +67,14 @@ def check_size(number: int) -> None:
 
 
 def parse_values(option: Parameter, text: str) -> list[Any]:
-    """Reads the values of an option, such as ``0.2,0.4`` or ``0.6:1.6:0.2``, which includes both ends.
+    """Parses an option's values, such as ``0.2,0.4`` or ``0.6:1.6:0.2``, which includes both ends.
 
     Args:
-        option: an option of a baseline.
-        text: values separated by commas; for numbers also ranges ``FIRST:LAST:STEP``.
+        option: the option.
+        text: values separated by commas; numbers can also be ranges ``FIRST:LAST:STEP``.
 
     Raises:
-        ParameterError: if a value is not of the option's type, or a range has no step towards its end.
+        ParameterError: if a value has the wrong type, or a range never reaches its end.
     """
     kind = _kind(option)
     if kind is tuple:
@@ -89,31 +87,32 @@ def parse_values(option: Parameter, text: str) -> list[Any]:
             if part.lower() not in _FLAGS:
                 raise ParameterError(f"{option.name} = {quoted(part)}; choose among {', '.join(_FLAGS)}")
         return [_FLAGS[part.lower()] for part in parts]
-    return parts  # of an option that is a text
+    return parts  # the option is a string
 
 
 def _kind(option: Parameter) -> type[Any]:
-    """Returns the type of an option's values; the default of a float may be written as 1."""
+    """Returns the type of an option's values. A float's default may be written as 1."""
     return float if option.annotation is float else type(option.default)
 
 
 def _numbers(option: Parameter, part: str) -> Iterator[Decimal]:
-    """Yields the numbers of a range, or one number, as decimals, so that 0.6 + 0.2 is 0.8.
+    """Yields a range's numbers, or a single one. They are decimals, so that 0.6 + 0.2 is 0.8.
 
     Raises:
-        ParameterError: if the text is neither, the range is empty or too large, or an int is not whole.
+        ParameterError: if the text is neither, the range is empty or too large, or an int isn't whole.
     """
     problem = f"{option.name} = {quoted(part)}"
     try:
         numbers = [Decimal(number) for number in part.split(":")]
-        if len(numbers) == 1:  # a range from the number to itself
+        if len(numbers) == 1:  # treat it as a range from the number to itself
             numbers = [numbers[0], numbers[0], Decimal(1)]
         first, last, step = numbers
         is_range = all(number.is_finite() and abs(number) < _MAX_NUMBER for number in numbers)
-        # Limited, because Decimal needs seconds to make an int of a huge number. -1 means an empty range.
+        # Limited, because Decimal takes seconds to turn a huge number into an int. -1 is an empty
+        # range.
         steps_to_last = max(min((last - first) / step, Decimal(_MAX_NUMBER)), Decimal(-1))
         count = floor(steps_to_last) + 1
-    except (ArithmeticError, ValueError):  # a text, neither one nor three numbers, or a step of 0
+    except (ArithmeticError, ValueError):  # not a number, neither one nor three numbers, or a step of 0
         is_range = False
     if not is_range:
         remedy = "write a number, or a range as FIRST:LAST:STEP, such as 0.2:1:0.2"

@@ -1,8 +1,8 @@
-"""Compares a baseline with an official run: do both follow the same formula, and do their results agree?
+"""Compares a baseline with an official run: do both use the same formula, and do their results agree?
 
-If only a part of the corpus is available, numbers of the whole corpus are fitted. These are a collection
-probability or a weight for each term and field, the same for all topics. Everything else comes from the
-formula. Means of a measure are not compared, because they depend on the part of the corpus.
+If only part of the corpus is available, we fit the numbers that depend on the whole corpus: a collection
+probability or weight per term and field, the same for all topics. Everything else follows from the formula.
+Means of a measure aren't compared, because they depend on the part of the corpus.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,18 +27,18 @@ from touche.tasks import STANCE, Task, dataset
 from touche.trec.columns import Run
 from touche.trec.runs import RunLine
 
-_LEAST_RERUN_SHARE = 0.999  # of a rerun's scores, which the formula has to reproduce; the rest is rounding
-_MAX_RELATIVE_ERROR = 1e-4  # of a parameter
+_LEAST_RERUN_SHARE = 0.999  # share of a rerun's scores that the formula must reproduce; the rest is rounding
+_MAX_RELATIVE_ERROR = 1e-4  # for a parameter
 
 
 @dataclass(frozen=True)
 class ScoredRun:
-    """A run, and what is known about the formula of its scores.
+    """A run, and what we know about its scores' formula.
 
     Attributes:
         lines: the run.
-        parameters: the values that the fitted parameters need to have, by their names in ``touche identify``.
-        mean_lengths: known mean lengths of the fields in the run's collection, by the fields' names.
+        parameters: the values that fitted parameters must have, by their names in ``touche identify``.
+        mean_lengths: known mean lengths of fields in the run's collection, by field name.
     """
 
     lines: Sequence[RunLine]
@@ -51,28 +51,28 @@ def formula_fit(
 ) -> tuple[float, str]:
     """Fits a formula to the scores of an official run and of a rerun.
 
-    The remark contains how many official scores and free numbers there are, the median error, Kendall's tau
-    of both orders (mean over topics), and the share of the rerun's scores that the formula reproduces.
+    The remark gives the number of official scores and of free numbers, the median error, Kendall's tau
+    between both orders (mean over topics), and the share of the rerun's scores that the formula reproduces.
 
     Args:
         hypothesis: the formula.
-        dataset_id: the dataset; a part of its documents is enough.
+        dataset_id: the dataset; part of its documents is enough.
         official: the official run.
-        rerun: the run of the baseline on the dataset; only topics of the official run count.
-        largest_median: the largest median error of the official run's scores that passes.
+        rerun: the baseline's run on the dataset; only the official run's topics count.
+        largest_median: how large the median error of the official scores may be.
 
     Returns:
-        The share of the official scores that the formula reproduces within 1e-5, and the remark.
+        The share of official scores that the formula reproduces within 1e-5, and the remark.
 
     Raises:
-        ToucheError: if the rerun does not follow the formula, a parameter of either run differs, or the
-            median error is above the largest.
+        ToucheError: if the rerun doesn't follow the formula, a parameter of either run differs, or the median
+            error is too large.
     """
     topics = {line.topic for line in official.lines}
     rerun = replace(rerun, lines=[line for line in rerun.lines if line.topic in topics])
     source = open_dataset(dataset_id)
     ids = {line.document for line in chain(official.lines, rerun.lines)}
-    documents = [document for document in source.documents if document.id in ids]  # read once for both
+    documents = [document for document in source.documents if document.id in ids]  # read once for both runs
     official_sample, rerun_sample = (
         sample_of(run.lines, source.topics, documents, dataset_id, run.mean_lengths)
         for run in (official, rerun)
@@ -95,23 +95,24 @@ def formula_fit(
 
 
 def agreements(official: Path, rerun: Run, dataset_id: str, names: tuple[str, str]) -> list[Overlap]:
-    """Returns the agreement of a rerun with an official run in each dimension with scores for two topics.
+    """Returns how a rerun agrees with an official run, in each dimension with scores for at least two
+    topics.
 
-    Without such a dimension, one agreement without scores is returned. Documents of the official run that the
-    dataset lacks are left out. For each topic, the rerun is cut to the number of the remaining documents.
+    If there is no such dimension, it returns one agreement without scores. The official run's documents that
+    aren't in the dataset are left out, and each topic of the rerun is cut to the number that remains.
 
     Args:
-        official: a run, or a file ``*.tsv`` with topic, document and score on each line.
-        rerun: the run of the baseline on the dataset.
+        official: a run, or a ``*.tsv`` file with topic, document and score per line.
+        rerun: the baseline's run on the dataset.
         dataset_id: the dataset.
-        names: the names of both runs in the records.
+        names: how the records name the two runs.
 
     Raises:
         ToucheError: if the runs have no topic in common.
     """
     task, corpus = dataset(dataset_id)
     official_run = read_scores(official)
-    if corpus is not task.corpora["full"]:  # a whole corpus has all documents of official runs
+    if corpus is not task.corpora["full"]:  # official runs only contain documents of the whole corpus
         wanted = set(official_run.documents)
         common = {document.id for document in open_dataset(dataset_id).documents if document.id in wanted}
         official_run = official_run.take(
@@ -127,20 +128,20 @@ def agreements(official: Path, rerun: Run, dataset_id: str, names: tuple[str, st
             continue
         official_scores = _evaluated(official_run, task, dimension)
         rerun_scores = _evaluated(rerun, task, dimension)
-        # The significance test needs two topics; those that the rerun lacks count 0.
+        # The test needs two topics. Topics missing from the rerun count 0.
         if len(official_scores.evaluations[EVALUATOR].per_topic) > 1:
             scored.append(scored_overlap(unscored, official_scores, rerun_scores))
     return scored or [unscored]
 
 
 def _tau(sample: Sample, predicted: Array) -> float:
-    """Returns Kendall's tau of a sample's scores and those of a formula, as the mean over topics.
+    """Returns Kendall's tau between a sample's scores and a formula's, averaged over topics.
 
-    Topics with one score or with equal scores have no tau, and do not count.
+    Topics with one score or only equal scores are left out, because tau is undefined.
     """
     from scipy.stats import kendalltau  # here, because it takes 620 ms
 
-    topics = np.array(sample.topics)  # of each score
+    topics = np.array(sample.topics)  # one per score
     rows_of_topics = [np.flatnonzero(topics == topic) for topic in dict.fromkeys(sample.topics)]
     taus = [
         kendalltau(sample.scores[rows], predicted[rows]).statistic for rows in rows_of_topics if len(rows) > 1
@@ -149,10 +150,10 @@ def _tau(sample: Sample, predicted: Array) -> float:
 
 
 def _check_parameters(fit: Fit, known: Mapping[str, float], whose: str) -> None:
-    """Checks that fitted parameters have the known values.
+    """Checks fitted parameters against their known values.
 
     Raises:
-        ToucheError: if one differs, or the formula lacks it.
+        ToucheError: if one differs, or the formula doesn't have it.
     """
     fitted = {number.name: number.value for number in shared_numbers(fit)}
     for name, value in known.items():
@@ -164,7 +165,7 @@ def _check_parameters(fit: Fit, known: Mapping[str, float], whose: str) -> None:
 
 
 def _evaluated(run: Run, task: Task, dimension: str) -> Evaluated:
-    """Evaluates a run; omits values of topics that a partial run lacks, for which trec_eval counts 0."""
+    """Evaluates a run. Drops topics missing from a partial run, which trec_eval counts as 0."""
     evaluated = evaluate_dimension(run, task, dimension)
     evaluation = evaluated.evaluations[EVALUATOR]
     per_topic = {topic: value for topic, value in evaluation.per_topic.items() if topic in run.by_topic}

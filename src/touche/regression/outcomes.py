@@ -1,4 +1,4 @@
-"""Outcomes of expectations with their verdicts, as a table, as JSON, Markdown and JUnit XML."""
+"""Outcomes of a regression, with their verdicts: as a table, JSON, Markdown and JUnit XML."""
 
 import logging
 import traceback
@@ -29,22 +29,22 @@ FAILED = "failed"
 NOT_THE_SAME = "not the same twice"
 NOT_INSTALLED = "not installed"
 NOTHING_EXPECTED = "nothing expected"
-NOT_AS_REPORTED = "not as reported"  # a value of another implementation cannot fail
-UNCHECKED = (MISSING, NOT_INSTALLED, NOTHING_EXPECTED)  # verdicts of what was not checked
-BROKEN = (TOO_LOW, TOO_HIGH, CHANGED, FAILED, NOT_THE_SAME)  # verdicts that make the regression fail
+NOT_AS_REPORTED = "not as reported"  # another implementation's value can't fail
+UNCHECKED = (MISSING, NOT_INSTALLED, NOTHING_EXPECTED)  # nothing was checked
+BROKEN = (TOO_LOW, TOO_HIGH, CHANGED, FAILED, NOT_THE_SAME)  # these make the regression fail
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class TopicValue:
-    """A published value of a topic, and that of a rerun.
+    """A topic's published value next to the rerun's.
 
     Attributes:
         dimension: the judged dimension.
-        topic: the number of the topic.
-        published: the published value, three decimals.
-        rerun: the value of the rerun, with the decimals of the table; None if there is none for the topic.
+        topic: the topic's number.
+        published: the published value, to three decimals.
+        rerun: the rerun's value, rounded like the table; None if it lacks the topic.
     """
 
     dimension: str
@@ -60,7 +60,7 @@ class TopicValue:
 
 @dataclass(frozen=True)
 class Outcome:
-    """An expectation and its result.
+    """An expectation and what was measured.
 
     Attributes:
         expected: the expectation.
@@ -68,11 +68,11 @@ class Outcome:
             ``missing``, ``not installed``, ``nothing expected``, ``failed``, ``not the same twice``.
         got: the measured value, or None.
         judged: the measured Judged@k, or None.
-        remark: the reason of a failure, or more results.
-        usage: the time and memory of the run, or None without a run.
-        topics: the published and the measured value of each topic, if the entry compares topics.
-        evaluated: the run in all dimensions with qrels, if runs are saved.
-        agreements: the agreement of the rerun with official runs; only one of the rerun's outcomes has it.
+        remark: why it failed, or further results.
+        usage: the run's time and memory, or None without a run.
+        topics: each topic's published and measured value, if the entry compares topics.
+        evaluated: the run in all dimensions with qrels, if runs are kept.
+        agreements: how the rerun agrees with official runs; only set in one of a rerun's outcomes.
     """
 
     expected: Expected
@@ -92,18 +92,18 @@ class Outcome:
 
     @property
     def is_broken(self) -> bool:
-        """Whether the regression fails."""
+        """Whether this makes the regression fail."""
         return self.verdict in BROKEN
 
     @property
     def record(self) -> dict[str, Any]:
-        """A record for JSON with the fields of the expectation and the usage; only lists are nested."""
+        """The outcome for JSON, with the fields of expectation and usage. Only lists are nested."""
         return {
             **self.expected.record,
             "got": self.got,
             "difference": self.difference,
             "judged": self.judged,
-            # Without a run, each field of the usage is None.
+            # Without a run, the usage's fields are None.
             **(asdict(self.usage) if self.usage else dict.fromkeys(Usage.__annotations__)),
             "verdict": self.verdict,
             "remark": self.remark,
@@ -113,7 +113,7 @@ class Outcome:
 
 
 def failed(entry: Expected, error: Exception) -> Outcome:
-    """Returns the outcome after an error, with its message; for a bug, --verbose shows the traceback."""
+    """Returns the outcome for an error, with its message. For a bug, --verbose shows the traceback."""
     remark = str(error)
     if not isinstance(error, ToucheError):
         _log.debug("%s", "".join(traceback.format_exception(error)))
@@ -124,22 +124,22 @@ def failed(entry: Expected, error: Exception) -> Outcome:
 
 @dataclass(frozen=True, repr=False)
 class Regression(Table[Outcome]):
-    """The outcomes of a regression.
+    """A regression's outcomes.
 
     Attributes:
-        page: the path of the page; None if none was requested.
+        page: the page's path; None if no page was requested.
     """
 
     page: Path | None = None
 
     @property
     def is_broken(self) -> bool:
-        """Whether a score or a ranking has changed, or a run failed."""
+        """Whether a score or ranking has changed, or a run failed."""
         return any(outcome.is_broken for outcome in self)
 
     @cached_property
     def missing(self) -> list[str]:
-        """The ids of missing datasets, each once."""
+        """Ids of the datasets that are missing."""
         datasets = (outcome.expected.dataset for outcome in self if outcome.verdict == MISSING)
         return list(dict.fromkeys(datasets))
 
@@ -150,34 +150,36 @@ class Regression(Table[Outcome]):
 
     @property
     def unchecked(self) -> str:
-        """Why nothing was checked; empty if at least one value was."""
+        """Why nothing was checked; empty if something was."""
         if any(outcome.verdict not in UNCHECKED for outcome in self):
             return ""
         if self.not_installed:
             return self.not_installed[0]
-        # At least one dataset is missing, because ``read_expectations`` refuses baselines without any entry.
+        # ``read_expectations`` rejects baselines without entries, so a dataset must be missing.
         return f"all datasets are missing; {remedy_for(self.missing)}"
 
     @property
     def all_repeatable(self) -> bool:
-        """Whether no run failed or differed from its repetition."""
+        """Whether no run failed, and all repeated runs were the same."""
         return not any(outcome.verdict in (NOT_THE_SAME, FAILED) for outcome in self)
 
 
 def row_of(outcome: Outcome) -> tuple[str, ...]:
-    """Returns the cells of an outcome, one for each of ``COLUMNS``."""
+    """Returns an outcome's cells, one per column in ``COLUMNS``."""
     entry = outcome.expected
     difference = outcome.difference
     usage = outcome.usage
-    is_noted_below = outcome.verdict == NOT_INSTALLED  # touche regress prints its remark below the table
+    is_noted_below = outcome.verdict == NOT_INSTALLED  # touche regress prints this remark below the table
     has_remark = outcome.remark and not is_noted_below
-    cells = (  # None and empty texts become dashes
+    cells = (  # None and empty strings become dashes
         entry.command if entry.needs_rerun else f"runs/{entry.run}",
         entry.dataset,
         *entry.value_name_and_evaluator,  # the dimension and the evaluator
         entry.kind,
         f"{entry.value:g}" if isinstance(entry.value, float) else str(entry.value),  # as in expected.toml
-        f"{outcome.got:.5f}" if isinstance(outcome.got, float) else outcome.got,  # a text, such as a digest
+        f"{outcome.got:.5f}"
+        if isinstance(outcome.got, float)
+        else outcome.got,  # strings are digests, for example
         None if difference is None else f"{round(difference, 5) + 0.0:+.5f}",  # not -0.00000
         f"{usage.wall:.1f} s" if usage else None,
         f"{usage.memory / 1e6:.0f} MB" if usage and usage.memory else None,
@@ -187,13 +189,13 @@ def row_of(outcome: Outcome) -> tuple[str, ...]:
 
 
 def summary(outcomes: Sequence[Outcome]) -> str:
-    """Returns the number of outcomes for each verdict, such as ``3 passed, 1 too low``."""
+    """Returns the number of outcomes per verdict, such as ``3 passed, 1 too low``."""
     counts = Counter(outcome.verdict for outcome in outcomes)
     return ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
 
 
 def markdown(outcomes: Sequence[Outcome]) -> str:
-    """Returns a table in Markdown, with the summary below it."""
+    """Returns the outcomes as a Markdown table with a summary below."""
     rows = [COLUMNS, ["---"] * len(COLUMNS), *map(row_of, outcomes)]
     lines = ("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows)
     return "\n".join(["## Regression", "", *lines, "", summary(outcomes), ""])
@@ -204,7 +206,7 @@ def junit(outcomes: Sequence[Outcome]) -> str:
     cases = list[tuple[str, str, str, str]]()
     for outcome in outcomes:
         cells = dict(zip(COLUMNS, row_of(outcome), strict=True))
-        # A ranking has no evaluator, and a baseline whose entries are unreadable has no dataset.
+        # A ranking has no evaluator. An unreadable expected.toml has no dataset.
         name = " ".join(filter(None, (outcome.expected.dataset, *outcome.expected.value_name_and_evaluator)))
         skipped = outcome.verdict if outcome.verdict in UNCHECKED else ""
         template = "{verdict} (expected {expected}, got {got}, difference {difference})"
@@ -217,8 +219,8 @@ def junit_xml(name: str, cases: Sequence[tuple[str, str, str, str]]) -> str:
     """Returns test cases as JUnit XML.
 
     Args:
-        name: the name of the suite.
-        cases: class and name of each case, why it was skipped, and why it failed; empty if neither.
+        name: the suite's name.
+        cases: for each case its class, its name, why it was skipped, and why it failed (empty if it wasn't).
     """
     suite = Element(
         "testsuite",

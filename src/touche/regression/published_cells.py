@@ -1,4 +1,4 @@
-"""Re-evaluates the public runs behind published results, and compares every published value."""
+"""Re-evaluates the public runs behind published results and compares every published value."""
 
 import warnings
 from collections.abc import Iterator, Sequence
@@ -30,15 +30,15 @@ NOT_PUBLIC = "run not public"
 
 @dataclass(frozen=True)
 class Cell:
-    """A published value, and the value of its run.
+    """A published value next to its run's value.
 
     Attributes:
         task, dimension, measure, team, tag: the published result.
-        evaluator: ``touche`` or ``trec_eval``, which computed the published value.
+        evaluator: ``touche`` or ``trec_eval``, whichever computed the published value.
         published: the published value.
-        value: the value of the public run, rounded like the published one; None if it was not evaluated.
+        value: the public run's value, rounded like the published one; None if it wasn't evaluated.
         verdict: ``equal``, ``different``, ``not here`` (the run or the qrels) or ``run not public``.
-        url: the address of the run or its archive; empty if the run is not public.
+        url: the address of the run or its archive; empty if the run isn't public.
     """
 
     task: str
@@ -59,19 +59,19 @@ def check_published(
     output: str | PathLike[str] | None = None,
     junit: str | PathLike[str] | None = None,
 ) -> Table[Cell]:
-    """Re-evaluates all public runs that are on this machine, and compares their published values.
+    """Re-evaluates all public runs that are on this machine and compares them with their published values.
 
     Args:
-        datasets: ids of tasks; if empty, all tasks.
-        output: a file for the cells as JSON; None writes none.
-        junit: a file for JUnit XML; None writes none.
+        datasets: task ids; if empty, all tasks.
+        output: a JSON file for the cells; None for no file.
+        junit: a JUnit XML file; None for no file.
 
     Returns:
-        A ``Cell`` for each published value over all topics.
+        A ``Cell`` per published value over all topics.
 
     Raises:
-        ToucheError: if a run differs from the index, its published result is unknown, or nothing is here to
-            check.
+        ToucheError: if a run differs from the index, its published result is unknown, or there is nothing
+            here to check.
     """
     ids = [datasets] if isinstance(datasets, str) else [*datasets]
     json_file, junit_file = optional_path("output", output), optional_path("junit", junit)
@@ -91,16 +91,16 @@ def check_published(
 
 
 def _cells(task: Task, *, is_named: bool) -> Iterator[Cell]:
-    """Yields a cell for each published value of a task.
+    """Yields a cell per published value of a task.
 
     Args:
         task: the task.
-        is_named: whether missing qrels are an error, because the user named the task.
+        is_named: whether the user named the task, so that missing qrels are an error.
     """
     qrels_are_here = all(is_available("qrels", judgments.file) for judgments in task.qrels.values())
     urls = dict[Published, str]()
     values = dict[Published, float | None]()
-    untagged = set[str]()  # teams of missing runs, whose published result only the tag in the file tells
+    untagged = set[str]()  # teams of missing runs whose published row only the tag in the file could tell
     public = [*zip(public_runs(task).runs, run_sources([task.id]), strict=True)]
     for run, source in watched(public, task.id, "runs", len(public)):
         path = source.place()
@@ -116,7 +116,7 @@ def _cells(task: Task, *, is_named: bool) -> Iterator[Cell]:
         if path and (qrels_are_here or is_named):
             values |= _values(task, path, rows)
     for row in task.published:
-        if row.topics is not None:  # over some topics
+        if row.topics is not None:  # it covers only some topics
             continue
         if row in values:
             verdict = EQUAL if values[row] == row.value else DIFFERENT
@@ -137,9 +137,9 @@ def _cells(task: Task, *, is_named: bool) -> Iterator[Cell]:
 
 
 def _values(task: Task, path: Path, rows: Sequence[Published]) -> dict[Published, float | None]:
-    """Evaluates a run, and returns the value of each of its published results, rounded like that.
+    """Evaluates a run. Returns its value for each published result, rounded like it.
 
-    Detected stances of another number of documents than the published ones have no value.
+    Detected stances get no value if their number of documents differs from the published one.
     """
     measures = list(dict.fromkeys(row.measure for row in rows))
     with warnings.catch_warnings():

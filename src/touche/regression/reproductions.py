@@ -1,4 +1,4 @@
-"""Published values of baselines, and what their reruns scored."""
+"""The baselines' published values, and what their reruns scored."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,27 +23,27 @@ from touche.trec.framed import Table
 
 @dataclass(frozen=True)
 class Reproduction:
-    """A published value of a baseline, with its reruns; or a score on a sample, if no value is published.
+    """A baseline's published value with its reruns, or its score on a sample if nothing is published.
 
     Attributes:
-        baseline: the name of the baseline.
+        baseline: the baseline's name.
         command: the baseline with its options.
-        dataset: the id of the task, which is also that of the dataset with the whole corpus.
+        dataset: the task's id, which also stands for the whole corpus.
         dimension: the judged dimension.
         measure: the measure, such as ``nDCG@5``.
         evaluator: the evaluator.
-        published: the published value; None if there is none.
-        tolerance: the accepted difference of a rerun; None without a published value.
-        source: the source of the published value; empty without one.
-        sample: our score on the sample of the corpus; None without a sample. It is not comparable with the
-            published value, because a sample has only some of the documents. ``judged`` in ``on_sample`` is
-            the share of its first results with a judgment.
-        on_corpus: the last green rerun (within the tolerance) on the whole corpus; None without one.
-        on_topics: the last rerun of published values of topics, green or not; None without one.
-        on_sample: the last green rerun on the sample; None without one.
-        missing: why there is no green rerun of the published value; empty if there is one.
-        rerun: the command that reruns it; on the sample without a published value.
-        evaluate: the command that evaluates this rerun by ``measure``.
+        published: the published value, or None.
+        tolerance: how far a rerun may be off; None without a published value.
+        source: where the value was published; may be empty.
+        sample: our score on the corpus sample, or None. It isn't comparable with the published value, because
+            a sample contains only some of the documents. ``on_sample.judged`` is the judged share of its
+            first results.
+        on_corpus: the last rerun on the whole corpus that was within the tolerance, or None.
+        on_topics: the last rerun of published topic values, whatever it gave, or None.
+        on_sample: the last rerun on the sample that was within the tolerance, or None.
+        missing: why the published value hasn't been rerun within its tolerance; empty if it has.
+        rerun: the command for a rerun; on the sample if nothing is published.
+        evaluate: the command that evaluates this rerun with ``measure``.
     """
 
     baseline: str
@@ -65,29 +65,31 @@ class Reproduction:
 
     @property
     def last(self) -> LoggedScore | None:
-        """The last green rerun: on the whole corpus, else on some topics, else on the sample."""
+        """The last rerun within the tolerance: on the whole corpus, or else on some topics, or else on the
+        sample.
+        """
         green_topics = self.on_topics if self.reproduces_topics else None
         return self.on_corpus or green_topics or self.on_sample
 
     @property
     def reproduces_topics(self) -> bool:
-        """Whether the last rerun on single topics reproduces the published values of all these topics."""
+        """Whether the last rerun on single topics reproduced all their published values."""
         return bool(self.on_topics and self.on_topics.reproduced == self.on_topics.topics)
 
 
 def reproductions(task: str | None = None) -> Table[Reproduction]:
-    """Returns the published values of all shipped baselines, each with our score on a sample and its reruns.
+    """Returns the shipped baselines' published values, each with our score on a sample and its reruns.
 
-    Values are those of each expected.toml. Reruns are those in ``baselines/reproductions.csv``, a log to
-    which ``regress`` appends. A rerun counts only if it is within the tolerance of the current value.
+    The values come from each expected.toml, the reruns from ``baselines/reproductions.csv``, the log that
+    ``regress`` can append to. A rerun only counts if it's within the tolerance of the current value.
 
     Args:
-        task: the id of the task; None for all tasks.
+        task: the task's id; None for all tasks.
 
     Returns:
-        Records of ``touche.regression.reproductions.Reproduction``, by baseline and dataset. A baseline
-        without a published value on a dataset has one record, for its first score on the sample. The notes
-        state how many published values of topics were reproduced.
+        A ``touche.regression.reproductions.Reproduction`` per value, sorted by baseline and dataset. If a
+        baseline has no published value on a dataset, its first score on the sample stands in. The notes say
+        how many published topic values were reproduced.
 
     Raises:
         ToucheError: if there is no such task, or an expected.toml or the log is damaged.
@@ -108,8 +110,8 @@ def reproductions(task: str | None = None) -> Table[Reproduction]:
 
 
 def _notes(records: Iterable[Reproduction]) -> Iterator[str]:
-    """Yields how many published values of topics each baseline reproduced on a dataset."""
-    rows = [record.on_topics for record in records if record.on_topics]  # one for each dimension
+    """Yields how many published topic values each baseline reproduced on a dataset."""
+    rows = [record.on_topics for record in records if record.on_topics]  # one per dimension
     by_run = group_by(rows, lambda row: (row.baseline, row.dataset))
     for (command, dataset), rows_of_run in by_run.items():
         reproduced = sum(row.reproduced or 0 for row in rows_of_run)
@@ -118,9 +120,9 @@ def _notes(records: Iterable[Reproduction]) -> Iterator[str]:
 
 
 def _reproductions(name: str, log: Sequence[LoggedScore]) -> list[Reproduction]:
-    """Returns the published values of a baseline; for a task without one, one score on the task's sample.
+    """Returns a baseline's published values. For tasks without any, it returns one score on the sample.
 
-    Of several scores on the sample, one with the dimension and evaluator of published results is preferred.
+    It prefers a score in the dimension and with the evaluator of published results.
     """
     entries = read_expected(name)
     scores = [entry for entry in entries if isinstance(entry, ExpectedScore) and entry.needs_rerun]
@@ -142,7 +144,7 @@ def _reproductions(name: str, log: Sequence[LoggedScore]) -> list[Reproduction]:
 
 
 def is_scored_as_published(score: ExpectedScore) -> bool:
-    """Returns whether a score has dimension, measure and evaluator of published results of its task."""
+    """Returns whether published results of the task have the same dimension, measure and evaluator."""
     kind = (score.dimension, score.measure, score.evaluator)
     published = tasks.task(_task_id(score)).published
     return any((row.dimension, row.measure, row.evaluator) == kind for row in published)
@@ -154,12 +156,12 @@ def _reproduction(
     expected_topics: Sequence[ExpectedTopics],
     log: Sequence[LoggedScore],
 ) -> Reproduction:
-    """Returns an entry with its reruns.
+    """Adds the reruns to an entry.
 
     Args:
-        entry: a published value, or a score on a sample if no value is published.
-        sample: the score on the sample by the same command, dimension and evaluator; None without one.
-        expected_topics: the baseline's published values of topics.
+        entry: a published value, or a score on a sample if nothing is published.
+        sample: the same command's score on the sample, with the same dimension and evaluator, or None.
+        expected_topics: the baseline's published topic values.
         log: the log of reruns.
     """
     task = tasks.task(_task_id(entry))
@@ -170,11 +172,12 @@ def _reproduction(
         other for other in expected_topics if (other.command, _task_id(other)) == (entry.command, task.id)
     ]
     same_dimension = [other for other in same_run if is_published and entry.dimension in other.dimensions]
-    # The number of topics of each dataset with only some topics.
+    # How many topics each dataset of single topics has.
     topics_by_dataset = {
         other.dataset: len(tasks.dataset(other.dataset)[0].only_topics) for other in same_dimension
     }
-    # Rows about means have no number of topics. A row with another number is of an earlier choice of topics.
+    # Rows about means have no number of topics. If the number differs, the choice of topics has
+    # changed since.
     reruns_on_topics = [
         row for row in reruns if row.topics and row.topics == topics_by_dataset.get(row.dataset)
     ]
@@ -208,9 +211,9 @@ def _reproduction(
 
 
 def _key(entry: ExpectedScore) -> tuple[str, str, str]:
-    """Returns what an entry has in common with rows of the log, and with entries on other datasets.
+    """Returns what an entry shares with log rows and with entries for other datasets.
 
-    These are the baseline with its options, the dimension or other name of the value, and the evaluator.
+    These are the baseline with its options, the dimension (or the value's other name), and the evaluator.
     """
     value_name, evaluator = entry.value_name_and_evaluator
     return entry.command, value_name, evaluator
@@ -221,7 +224,7 @@ def _task_id(entry: ExpectedScore | ExpectedTopics) -> str:
 
 
 def _last_green(entry: ExpectedScore, log: Iterable[LoggedScore]) -> LoggedScore | None:
-    """Returns the last row that passed with the present value of an entry, within its present tolerance."""
+    """Returns the last log row that's within the entry's current tolerance of its current value."""
     rows = [row for row in log if row.dataset == entry.dataset and row.expected == entry.value]
     green = [row for row in rows if row.verdict == PASSED and entry.accepts(row.got)]
     return green[-1] if green else None

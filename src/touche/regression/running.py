@@ -68,28 +68,27 @@ def regress(
     """Reruns baselines on every available dataset and compares their scores with the expected ones.
 
     Args:
-        baselines: names or paths of baselines; if empty, all that ship.
-        datasets: ids of datasets; if empty, all.
+        baselines: names or paths; if empty, all that ship.
+        datasets: dataset ids; if empty, all.
         runner: where the baselines run.
-        limits: the limits of a run in a sandbox.
-        twice: whether each baseline runs twice, to compare run.txt byte by byte.
-        update: whether to rewrite pinned values that changed; published values stay.
-        output: a file for the records as JSON, updated after each result; None writes none.
-        junit: a file for JUnit XML; None writes none.
-        report: a folder for a page with the table, the times, and a report per dataset; None writes none.
-        summary: a file to which the table is added in Markdown, such as that of a job of GitHub Actions; None
-            adds it to none.
-        record: a log of reruns, a CSV file to which a row for each measured score is appended, after each
-            result; None appends to none.
-        by: the name in these rows of who reran the baselines; required with ``record``.
-        command: the command that the page names.
-        log: receives the name and the log of each run, and the values that moved.
+        limits: a sandbox's limits.
+        twice: run each baseline twice and compare run.txt byte by byte.
+        update: overwrite pinned values that changed; published values stay.
+        output: a JSON file for the records, written after each result; None for no file.
+        junit: a JUnit XML file; None for no file.
+        report: a folder for a page with the table, the times and a report per dataset; None for no page.
+        summary: a file to append the table to, as Markdown, such as a GitHub Actions job's summary; None for
+            no file.
+        record: a CSV file, a log of reruns, to append each measured score to; None for no file.
+        by: who reran the baselines, for these rows; required with ``record``.
+        command: the command to name on the page.
+        log: called with each run's name and log, and with each value that moved.
 
     Returns:
-        The outcomes, each with its verdict. ``frame()`` returns them as a DataFrame.
+        The outcomes with their verdicts. ``frame()`` returns a DataFrame.
 
     Raises:
-        ToucheError: if there is no such baseline or dataset, or a file cannot be written.
+        ToucheError: if a baseline or dataset doesn't exist, or a file can't be written.
 
     Examples:
         >>> import touche
@@ -122,7 +121,7 @@ def regress(
     keep = folder / "runs" if folder else None
     for outcome in rerun(expected, RUNNERS[runner], limits, log, twice=twice, keep=keep):
         outcomes.append(outcome)
-        _write_files(outcomes, json_file)  # an interrupted job then leaves its results
+        _write_files(outcomes, json_file)  # so that an interrupted job leaves its results
         if log_of_reruns:
             rows = logged_scores([outcome], by)
             append_to_log(log_of_reruns, rows)
@@ -189,8 +188,7 @@ def read_expectations(names: Sequence[str], datasets: Sequence[str]) -> tuple[li
 
     Returns:
         The expectations, and an outcome for each baseline without any: its file is unreadable, or has no
-            entry
-        for the datasets.
+        entry for the datasets.
 
     Raises:
         ToucheError: if a baseline or dataset is unknown, or there is no expectation.

@@ -1,4 +1,4 @@
-"""Results of a sweep: scores of all settings, and the cross-validated choice among them."""
+"""A sweep's results: each setting's scores, and the cross-validated choice among them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,12 +23,12 @@ _SCORE_COLUMNS = "dimension", "measure", "evaluator", "mean", "low", "high", "ju
 
 @dataclass(frozen=True)
 class Setting:
-    """A run of a sweep.
+    """One run in a sweep.
 
     Attributes:
-        options: values of all options of the baseline.
-        swept: values of the options that have several values in the sweep.
-        folder: folder of the run.
+        options: the values of all options.
+        swept: the values of the options that vary in the sweep.
+        folder: the run's folder.
     """
 
     options: Options = field(repr=False)
@@ -36,18 +36,18 @@ class Setting:
     folder: Path
 
     def __str__(self) -> str:
-        if not self.swept:  # the only setting
+        if not self.swept:  # there is only one setting
             return self.folder.name
         return " ".join(f"{name}={value}" for name, value in self.swept.items())
 
 
 @dataclass(frozen=True, kw_only=True)
 class SettingScore(Score):
-    """The score of a setting in one dimension; attributes as in ``Score``, and these:
+    """A setting's score in one dimension. Attributes as in ``Score``, and these:
 
     Attributes:
         setting: the setting.
-        values: values of the measure by topic.
+        values: the measure's values by topic.
         doubts: why the score may mislead, as sentences.
     """
 
@@ -57,21 +57,21 @@ class SettingScore(Score):
 
     @property
     def record(self) -> dict[str, Any]:
-        """Row of a table: swept options, scores, number of topics, and tag of the run."""
+        """A table row: swept options, scores, number of topics and the run's tag."""
         scores = {name: getattr(self, name) for name in _SCORE_COLUMNS}
-        # Not ``self.topics``, which counts rankings if each stance of a topic has its own.
+        # Not ``self.topics``, which counts rankings when each stance of a topic has its own.
         topics = len(self.values)
         return {**self.setting.swept, **scores, "topics": topics, "tag": self.setting.folder.name}
 
 
 @dataclass(frozen=True)
 class SettingFold:
-    """A fold of a cross-validation in one dimension.
+    """One fold of a cross-validation in one dimension.
 
     Attributes:
-        dimension: judged dimension.
-        number: number of the fold, from 1.
-        fold: the setting that other topics chose, and its values in the fold.
+        dimension: the judged dimension.
+        number: the fold's number, from 1.
+        fold: the setting chosen on the other topics, and its values in this fold.
     """
 
     dimension: str
@@ -80,26 +80,26 @@ class SettingFold:
 
     @property
     def record(self) -> dict[str, Any]:
-        """Row of a table: swept options of the setting, tested topics, and their mean."""
+        """A table row: the setting's swept options, the tested topics and their mean."""
         return {
             "dimension": self.dimension,
             "fold": self.number,
             **self.fold.choice.swept,
-            "tested topics": " ".join(self.fold.values.keys()),  # values are by topic
+            "tested topics": " ".join(self.fold.values.keys()),  # keys are topics
             "mean": self.fold.mean,
         }
 
 
 @dataclass(frozen=True)
 class Sweep(Shown):
-    """Runs of a baseline with all settings of a grid, and their scores.
+    """A baseline's runs with all settings of a grid, and their scores.
 
     Attributes:
-        baseline: name of the baseline.
-        scores: scores of each setting in each dimension, in the order of the grid.
-        cross_validations: cross-validated choice of the best setting, with the keys of ``by_dimension``;
+        baseline: the baseline's name.
+        scores: each setting's score in each dimension, in the grid's order.
+        cross_validations: the cross-validated choices of the best setting, with the keys of ``by_dimension``;
             empty unless requested.
-        warnings: sentences about topics without results in one of the runs, and about the scores.
+        warnings: sentences about topics for which a run found nothing, and about doubtful scores.
     """
 
     baseline: str
@@ -109,9 +109,10 @@ class Sweep(Shown):
 
     @cached_property
     def by_dimension(self) -> Mapping[str, Sequence[SettingScore]]:
-        """Scores of all settings by dimension; with several measures, the key is as in ``relevance AP``."""
+        """All settings' scores by dimension. With several measures, keys look like ``relevance AP``."""
         kinds = {(score.dimension, score.measure) for score in self.scores}
-        # Dimensions may have different measures; keys name the measures only if a dimension has several.
+        # Dimensions can have different measures. Keys only name the measure if a dimension has
+        # several.
         has_several_measures = len(kinds) > len({dimension for dimension, _ in kinds})
         groups: dict[str, list[SettingScore]] = {}
         for score in self.scores:
@@ -121,18 +122,18 @@ class Sweep(Shown):
 
     @property
     def settings(self) -> list[Setting]:
-        """Settings in the order of the grid."""
-        first_scores = next(iter(self.by_dimension.values()))  # each dimension has a score of each setting
+        """The settings in the grid's order."""
+        first_scores = next(iter(self.by_dimension.values()))  # each dimension has a score per setting
         return [score.setting for score in first_scores]
 
     def best(self, dimension: str) -> SettingScore:
-        """Returns the score of the setting with the highest mean in a dimension; the first of equal ones.
+        """Returns the score of the setting with the highest mean in a dimension; the first one if several
+        are equal.
 
-        On other topics, expect a lower mean, because the setting was chosen by its values on these topics.
+        Expect a lower mean on other topics, because the setting was chosen on these.
 
         Args:
-            dimension: judged dimension; with several measures, it is followed by a measure, as in
-                ``by_dimension``.
+            dimension: the judged dimension; with several measures, a key of ``by_dimension``.
 
         Raises:
             ToucheError: if the sweep has no such dimension.
@@ -146,7 +147,7 @@ class Sweep(Shown):
         return self.scores.frame()
 
     def folds(self) -> Table[SettingFold]:
-        """The folds of all cross-validations; their ``frame()`` has a row for each fold."""
+        """The folds of all cross-validations. ``frame()`` has a row per fold."""
         folds = (
             SettingFold(dimension=dimension, number=number, fold=fold)
             for dimension, validation in self.cross_validations.items()
@@ -155,15 +156,15 @@ class Sweep(Shown):
         return Table(SettingFold, tuple(folds))
 
     def heat_map(self, dimension: str) -> "Figure":
-        """Draws the means by the two options with most values; a cell has the best mean over other options.
+        """Draws the means over the two options with the most values. A cell shows the best mean over the
+        other options.
 
         Args:
-            dimension: judged dimension; with several measures, it is followed by a measure, as in
-                ``by_dimension``.
+            dimension: the judged dimension; with several measures, a key of ``by_dimension``.
 
         Raises:
-            ToucheError: if the sweep has no such dimension, no option has several values, no setting has a
-                mean, or matplotlib is not installed.
+            ToucheError: if the sweep has no such dimension, no option varies, no setting has a mean, or
+                matplotlib isn't installed.
         """
         scores = self._scores(dimension)
         means = [(score.setting.swept, score.mean) for score in scores if score.mean is not None]
@@ -174,19 +175,19 @@ class Sweep(Shown):
             raise ToucheError("no setting has a mean; check that the qrels have topics of the runs")
         value_counts = {name: len({setting.swept[name] for setting in self.settings}) for name in options}
         most_varied = sorted(options, key=value_counts.__getitem__, reverse=True)[:2]
-        axes = [name for name in options if name in most_varied]  # in the order of the options
+        axes = [name for name in options if name in most_varied]  # in the options' order
         across = axes[0]
-        down = axes[1] if len(axes) > 1 else ""  # a single option has one row
+        down = axes[1] if len(axes) > 1 else ""  # with a single option, there is one row
         cells: dict[tuple[str, str], float] = {}
         for swept, mean in means:
             cell = (str(swept[across]), str(swept[down]) if down else "")
-            cells[cell] = max(cells.get(cell, mean), mean)  # over the values of other options
+            cells[cell] = max(cells.get(cell, mean), mean)  # the best over the other options' values
         title = f"{self.baseline}: {scores[0].measure}, {dimension}, {scores[0].evaluator}"
         others = [name for name in options if name not in axes]
         best_over = f"\nbest over {', '.join(others)}" if others else ""
         return plots.heat_map(cells, across, down, title + best_over)
 
     def _scores(self, dimension: str) -> Sequence[SettingScore]:
-        """Returns the scores of a dimension; an unknown one is an error."""
+        """Returns a dimension's scores. An unknown dimension is an error."""
         check_choice("dimension", dimension, self.by_dimension)
         return self.by_dimension[dimension]

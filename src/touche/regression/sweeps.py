@@ -1,4 +1,4 @@
-"""Sweeps: a baseline run with every setting of a grid; many settings share a pass over the collection."""
+"""Sweeps: runs a baseline with every setting of a grid. Many settings share one pass over the collection."""
 
 import logging
 import os
@@ -67,31 +67,31 @@ def sweep(
     cross_validation: str | None = None,
     log: Callable[[str], None] = _log.info,
 ) -> Sweep:
-    """Runs a baseline with every setting of a grid and scores the runs, as ``touche sweep`` does.
+    """Runs a baseline with every setting of a grid and scores the runs, like ``touche sweep``.
 
     Args:
-        baseline: the name of a shipped baseline, the path of a folder with a baseline.py, or a function
-            decorated by ``baseline``.
-        dataset: the id of a dataset, such as ``spot-check/arguments``, or the path of an input directory.
-        grid: the values of some options by name, such as ``{"k1": [0.6, 1.2], "b": [0.4]}``; other
-            options have their defaults.
-        task: the id of the task; None for the dataset's task.
+        baseline: a shipped baseline's name, the path of a folder with a baseline.py, or a function decorated
+            with ``baseline``.
+        dataset: a dataset's id, such as ``spot-check/arguments``, or an input directory.
+        grid: the values of some options by name, such as ``{"k1": [0.6, 1.2], "b": [0.4]}``. The others keep
+            their defaults.
+        task: the task's id; None for the dataset's task.
         output: a new folder for the runs, settings.csv, folds.csv and heat maps; None discards the runs.
-        overwrite: whether the folder may exist. Only files that this sweep writes are replaced in it.
+        overwrite: allow an existing folder. Only files that this sweep writes are replaced.
         evaluator: ``trec_eval`` or ``touche``.
-        measure: a measure instead of the task's, an object of ir_measures or its name, such as ``nDCG@10``.
-            ``nDCG@5,AP`` or a list names several.
-        qrels: qrels instead of the task's, in one of the forms of ``touche.AnyQrels``.
+        measure: a measure instead of the task's: an ir_measures object or a name such as ``nDCG@10``.
+            Several: ``nDCG@5,AP`` or a list.
+        qrels: qrels instead of the task's, in any form of ``touche.AnyQrels``.
         cross_validation: ``two-fold`` or ``leave-one-topic-out``, or None.
-        log: receives a line about the input.
+        log: called with a line about the input.
 
     Returns:
-        The scores of all settings; ``frame()`` is the table, and ``heat_map(dimension)`` a figure. Doubtful
+        All settings' scores. ``frame()`` is their table, and ``heat_map(dimension)`` a figure. Doubtful
         scores cause Python warnings.
 
     Raises:
-        ToucheError: if there is no such baseline, dataset, option or task, the input is unusable, the
-            output exists, or judgments are missing.
+        ToucheError: if the baseline, dataset, option or task doesn't exist, the input is unusable, the output
+            exists, or judgments are missing.
 
     Examples:
         >>> import touche
@@ -111,7 +111,7 @@ def sweep(
         temporary_folder("touche-sweep-") as temporary,
     ):
         name = dataset_name(dataset)
-        # The id of a dataset also names its task; an input directory names none.
+        # A dataset's id also names its task. An input directory doesn't.
         if task is None and is_dataset(name):
             task = name
         judgments = qrels_source(qrels)
@@ -136,14 +136,14 @@ def sweep(
 
 @contextmanager
 def _new_folder(folder: Path | None, overwrite: bool) -> Iterator[None]:
-    """Removes new folders that are still empty after an error, or have runs of a sweep with a wrong value.
+    """Cleans up after an error: removes new empty folders, and the runs if an option had a wrong value.
 
     Args:
-        folder: the output of the sweep, or None.
-        overwrite: whether it may exist; then nothing is removed.
+        folder: the sweep's output, or None.
+        overwrite: whether the folder may exist; then nothing is removed.
 
     Raises:
-        InputError: if it exists, but must not.
+        InputError: if it exists and mustn't.
     """
     if folder is None:
         yield
@@ -156,7 +156,7 @@ def _new_folder(folder: Path | None, overwrite: bool) -> Iterator[None]:
         yield
     except BaseException as error:
         if new_folders:
-            # Baselines check the range of a value when its setting runs, after the runs of other settings.
+            # A baseline checks a value's range when that setting runs, after other settings have run.
             _remove_output(folder, with_runs=isinstance(error, ParameterError))
             with suppress(OSError):  # it is not empty
                 for parent in new_folders[1:]:
@@ -165,7 +165,9 @@ def _new_folder(folder: Path | None, overwrite: bool) -> Iterator[None]:
 
 
 def _remove_output(folder: Path, with_runs: bool) -> None:
-    """Removes empty folders, if ``with_runs`` also runs; other files may be of the user or the baseline."""
+    """Removes empty folders, and with ``with_runs`` also runs. Other files may belong to the user or the
+    baseline.
+    """
     names = {RUN_FILE, METADATA_FILE} if with_runs else set()
     for parent, _, files in os.walk(folder, topdown=False):
         for name in names.intersection(files):
@@ -175,17 +177,17 @@ def _remove_output(folder: Path, with_runs: bool) -> None:
 
 
 def _write_tables(result: Sweep, folder: Path) -> list[str]:
-    """Writes tables, and heat maps if options vary; returns warnings about missing heat maps."""
+    """Writes tables, and heat maps if options vary. Returns warnings about missing heat maps."""
     problems = []
     write_whole(folder / SETTINGS_FILE, formatted(result.scores, "csv"))
     if result.cross_validations:
         write_whole(folder / FOLDS_FILE, formatted(result.folds(), "csv"))
-    if not result.settings[0].swept:  # no option varies
+    if not result.settings[0].swept:  # nothing varies
         return []
     for dimension in result.by_dimension:
         try:
             figure = result.heat_map(dimension)
-        except ToucheError as error:  # matplotlib is not installed, or no setting has a mean
+        except ToucheError as error:  # no matplotlib, or no setting has a mean
             problems.append(f"no heat map: {error}")
         else:
             plots.save(figure, folder / f"heat-map-{quote(dimension, safe='')}")
@@ -202,33 +204,34 @@ def run_settings(
     cross_validation: str | None = None,
     qrels: QrelsSource | None = None,
 ) -> Sweep:
-    """Runs a baseline with each of some settings, and scores the runs.
+    """Runs a baseline with several settings and scores the runs.
 
-    The runs equal those of ``touche run``, byte by byte. Each setting's folder has the name of the run's tag.
+    Each run is the same, byte by byte, as one from ``touche run``. A setting's folder is named after the
+    run's tag.
 
     Args:
-        ranker: baseline.
-        source: its input; settings whose rankings begin with the same counts share a pass over it.
-        output: folder for the folders of the settings.
-        settings: values of all options of the baseline, per setting.
-        scored: task of the runs, once for each measure.
-        qrels: judgments that replace those of the task.
+        ranker: the baseline.
+        source: its input. Settings whose rankings start from the same counts share a pass over it.
+        output: a folder for the settings' folders.
+        settings: the values of all options, per setting.
+        scored: the runs' task, once per measure.
+        qrels: judgments to use instead of the task's.
         evaluator: ``trec_eval`` or ``touche``.
         cross_validation: a name in ``FOLDS``, or None.
 
     Raises:
-        ToucheError: if two settings have the same tag, a run fails, so that only runs before it remain, or a
-            run cannot be scored, so that all remain.
+        ToucheError: if two settings have the same tag, a run fails (the runs before it remain), or a run
+            can't be scored (all runs remain).
     """
     judged = judgments_of(scored, qrels)
     with_folders = _settings_with_folders(ranker, output, settings)
-    # All settings share one store of readings, so that documents are not read again for each setting.
+    # All settings share what was read, so that documents aren't read again for each setting.
     readings = Readings()
     shared_source = replace(source, documents=replace(source.documents, readings=readings))
     runs = Runs(ranker, shared_source)
     by_folder = dict[Path, list[SettingScore]]()
-    topic_warnings = dict[str, None]()  # each once, although several settings may find nothing for a topic
-    unscored = list[ToucheError]()  # errors of runs that cannot be scored
+    topic_warnings = dict[str, None]()  # keep one of each: several settings may find nothing for a topic
+    unscored = list[ToucheError]()  # errors of runs that can't be scored
     passes = _in_passes(runs, readings, with_folders)
     for setting, run in watched(passes, "sweeping", "settings", len(settings)):
         for topic in runs.without_hits(run):
@@ -239,7 +242,7 @@ def run_settings(
         except ToucheError as error:
             unscored.append(error)
             continue
-        evaluated = chain.from_iterable(by_measure)  # one for each dimension and measure
+        evaluated = chain.from_iterable(by_measure)  # one per dimension and measure
         by_folder[setting.folder] = [_score(setting, each) for each in evaluated if each.is_ranking]
     if unscored:
         raise unscored[0]
@@ -256,12 +259,12 @@ def run_settings(
 
 
 def _settings_with_folders(ranker: Baseline, output: Path, settings: Sequence[Options]) -> list[Setting]:
-    """Returns each setting with its folder, which is named by the tag of the run."""
+    """Returns the settings with their folders, which are named after the runs' tags."""
     tags = Counter(ranker.tag(dict(setting)) for setting in settings)
     for tag in tags:
         check_tag(tag)
     repeated, number = tags.most_common(1)[0]
-    if number > 1:  # for paths in different folders, because a tag has only the last part of a path
+    if number > 1:  # a tag only contains a path's last part, so paths in different folders can clash
         raise ToucheError(f"two settings have the tag {repeated}; rename one of the files in their options")
     swept = [name for name in ranker.options if len({setting[name] for setting in settings}) > 1]
     return [
@@ -270,36 +273,36 @@ def _settings_with_folders(ranker: Baseline, output: Path, settings: Sequence[Op
             swept={name: options[name] for name in swept},
             folder=output / quote(tag, safe="=,"),
         )
-        for options, tag in zip(settings, tags, strict=True)  # each tag occurs once, in the same order
+        for options, tag in zip(settings, tags, strict=True)  # tags are unique and in the same order
     ]
 
 
 def _in_passes(runs: Runs, readings: Readings, settings: Sequence[Setting]) -> Iterator[tuple[Setting, Run]]:
-    """Runs the settings; those that need the same counts share a pass over the collection."""
+    """Runs the settings. Those that need the same counts share a pass over the collection."""
     while settings:  # each pass writes at least one run, because its first ranking is never postponed
         postponed = []
         readings.begin_pass()
         for setting in settings:
             try:
                 run = runs.run(dict(setting.options), output=setting.folder)
-            except PostponedError:  # it needs another pass over the collection
+            except PostponedError:  # this setting needs another pass
                 postponed.append(setting)
             else:
                 yield setting, run
-            readings.begin_ranking()  # the next one; ``begin_pass`` has begun the first
+            readings.begin_ranking()  # the next ranking; ``begin_pass`` has begun the first
         settings = postponed
 
 
 def _score(setting: Setting, run: Evaluated) -> SettingScore:
-    """Returns the score of a run, without the run itself, because a sweep may have thousands."""
-    # One evaluator was requested; if only the other one has the measure, that one has computed it.
+    """Returns a run's score without the run itself, because a sweep may have thousands."""
+    # One evaluator was requested. If it lacks the measure, the other one has computed it.
     [score] = run.scores.values()
     values = means_of_topics(run.evaluations[score.evaluator].per_topic)
     return SettingScore(**vars(score), setting=setting, values=values, doubts=tuple(doubts(run)))
 
 
 def _doubts(scores: Iterable[SettingScore]) -> Iterator[str]:
-    """Yields the doubts about scores, each once with the first setting that causes it."""
+    """Yields each doubt about the scores once, with the first setting it applies to."""
     pairs = [(f"{score.dimension}: {doubt}", score.setting) for score in scores for doubt in score.doubts]
     for text, group in group_by(pairs, lambda pair: pair[0]).items():
         more = f" and {len(group) - 1} more" if len(group) > 1 else ""
@@ -307,15 +310,17 @@ def _doubts(scores: Iterable[SettingScore]) -> Iterator[str]:
 
 
 def _with_cross_validations(sweep: Sweep, method: str) -> Sweep:
-    """Cross-validates the choice of the best setting in each dimension; a failure is a warning."""
+    """Cross-validates the choice of the best setting in each dimension. If that fails, it's a warning."""
     validations = dict[str, CrossValidation[Setting]]()
     problems = list[str]()
     for dimension, scores in sweep.by_dimension.items():
         topics = sorted({topic for score in scores for topic in score.values}, key=in_order)
-        candidates = {index: score.values for index, score in enumerate(scores)}  # settings are no keys
+        candidates = {
+            index: score.values for index, score in enumerate(scores)
+        }  # settings can't be dictionary keys
         try:
             validation = cross_validated(candidates, topics, method)
-        except ToucheError as error:  # the scores are valid without cross-validation
+        except ToucheError as error:  # the scores are valid anyway
             problems.append(f"{dimension}: {error}")
             continue
         folds = [Fold(scores[fold.choice].setting, fold.values) for fold in validation.folds]
