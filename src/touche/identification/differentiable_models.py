@@ -1,9 +1,9 @@
-"""Models as functions of unknown numbers, with their derivatives.
+"""Ranking models as functions of unknown numbers, with their derivatives.
 
-tf is the frequency of a term in a field, and dl the stored length of the field. The number of a term in a
-field (own) depends on the whole collection; shared numbers are the same for all terms. Each model returns the
-contributions of terms to a score, their derivatives by own, and a row of derivatives by each shared number.
-Shared numbers are logarithms. The arrays tf, dl and own have an element for each document and term.
+tf is a term's frequency in a field, dl the field's stored length. A term also has a number per field, called
+own, that depends on the whole collection. Shared numbers are the same for all terms. A model returns the
+terms' contributions to a score, their derivatives with respect to own, and a row of derivatives per shared
+number. Shared numbers are logarithms. The arrays tf, dl and own have an element per document and term.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,16 +17,16 @@ from touche.scan.lengths import before_lucene_7, exact, one_byte
 from touche.scan.statistics import Statistics
 
 _LOG2_E = np.log2(np.e)
-_LARGEST_EXPONENT = 50.0  # so that exponentials are finite
+_LARGEST_EXPONENT = 50.0  # keeps exponentials finite
 
 
 class Part(NamedTuple):
-    """The contributions of terms to scores, with their derivatives.
+    """Terms' contributions to scores, with derivatives.
 
     Attributes:
         value: the contributions.
-        by_own: their derivatives by own.
-        by_shared: a row of derivatives by each shared number.
+        by_own: derivatives with respect to own.
+        by_shared: a row of derivatives per shared number.
     """
 
     value: Array
@@ -39,14 +39,14 @@ class Model:
     """A ranking model.
 
     Attributes:
-        part: maps tf, dl, own and shared numbers to the contributions of terms, with their derivatives.
-        begin: maps the statistics of a field to initial values of own; most only need its number of terms.
-        lengths: the names of the ways in which engines store lengths.
+        part: maps tf, dl, own and shared numbers to contributions with derivatives.
+        begin: maps a field's statistics to initial values of own; most models only need the number of terms.
+        lengths: how engines may store lengths, by name.
         common: initial values of numbers that all fields share.
-        of_field: initial values of numbers of each field.
-        relative: initial values for lengths that are divided by known mean lengths. These numbers, which all
-            fields share, replace ``common`` and ``of_field``. Empty if the formula has no mean length.
-        linear: whether own is a factor; then the weight of a field cannot be distinguished from it.
+        of_field: initial values of each field's numbers.
+        relative: initial values for lengths divided by known mean lengths. All fields share these numbers,
+            which replace ``common`` and ``of_field``. Empty if the formula doesn't use the mean length.
+        linear: whether own is a factor, so that we can't tell a field's weight from it.
     """
 
     part: Callable[[Array, Array, Array, Array], Part]
@@ -58,7 +58,7 @@ class Model:
     linear: bool = True
 
     def with_mean_lengths(self) -> "Model":
-        """Returns the model as a function of lengths relative to their mean."""
+        """Returns the model for lengths relative to their mean."""
         return replace(self, common=self.relative, of_field={}) if self.relative else self
 
 
@@ -66,33 +66,33 @@ def dirichlet(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
     """Lucene's LMDirichlet: max(0, ln(1 + tf / (mu P)) + ln(mu / (dl + mu))); own is ln(mu P)."""
     mu = np.exp(shared[0])
     ratio = tf * np.exp(np.minimum(-own, _LARGEST_EXPONENT))
-    # Only the second logarithm depends on ln mu, the shared number: own contains the ratio's mu.
+    # own contains mu in the ratio, so only the second logarithm depends on the shared number, ln mu
     value = np.log1p(ratio) - np.log1p(dl / mu)
-    is_positive = value > 0  # negative contributions, and so their derivatives, are 0
+    is_positive = value > 0  # where contributions are negative, they and their derivatives are 0
     return Part(
         value=value * is_positive,
         by_own=-ratio / (1 + ratio) * is_positive,
-        by_shared=(dl / (dl + mu) * is_positive)[None],  # one row, for mu
+        by_shared=(dl / (dl + mu) * is_positive)[None],  # a single row, for ln mu
     )
 
 
 def saturation(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
-    """BM25 and Terrier's TF_IDF: own tf / (tf + c0 + c1 dl), with c0 = k1 (1 - b) and c1 = k1 b / avgdl.
+    """BM25 and Terrier's TF_IDF: own tf / (tf + c0 + c1 dl), where c0 = k1 (1 - b) and c1 = k1 b / avgdl.
 
     If dl is relative to the mean length, c1 = k1 b.
     """
     c0 = np.exp(shared[0])
     c1_dl = np.exp(shared[1]) * dl
     share = tf / (tf + c0 + c1_dl)
-    slope = -own * share / (tf + c0 + c1_dl)  # the derivative by the denominator
-    # The rows are derivatives by the logarithms of c0 and c1, hence the factors.
+    slope = -own * share / (tf + c0 + c1_dl)  # the derivative with respect to the denominator
+    # The factors appear because these are derivatives with respect to ln c0 and ln c1.
     return Part(own * share, share, np.array([slope * c0, slope * c1_dl]))
 
 
 def classic(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
     """Lucene's ClassicSimilarity: own sqrt(tf / dl)."""
-    share = np.sqrt(tf / np.maximum(dl, 1))  # the offset of a hypothesis may make dl 0
-    return Part(own * share, share, np.empty((0, len(tf))))  # no shared numbers, so no rows
+    share = np.sqrt(tf / np.maximum(dl, 1))  # a hypothesis's offset can make dl 0
+    return Part(own * share, share, np.empty((0, len(tf))))  # no shared numbers, hence no rows
 
 
 def dlh(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
@@ -103,7 +103,7 @@ def dlh(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
     f = _relative(tf, dl)
     first_terms = tf * (np.log2(f) + own) + (dl - tf) * np.log2(1 - f)
     value = (first_terms + 0.5 * np.log2(2 * np.pi * tf * (1 - f))) / (tf + 0.5)
-    return Part(value, tf / (tf + 0.5), np.empty((0, len(tf))))  # no shared numbers, so no rows
+    return Part(value, tf / (tf + 0.5), np.empty((0, len(tf))))  # no shared numbers, hence no rows
 
 
 def pl2(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
@@ -113,7 +113,7 @@ def pl2(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
     """
     ratio = np.exp(shared[0]) / np.maximum(dl, 1)  # c avgdl / dl, because the number is ln(c avgdl)
     n = tf * np.log2(1 + ratio)
-    mean = np.exp(np.minimum(own, _LARGEST_EXPONENT))  # the mean frequency in a document
+    mean = np.exp(np.minimum(own, _LARGEST_EXPONENT))  # the mean frequency per document
     value = (n * (np.log2(n) - own * _LOG2_E) + (mean - n) * _LOG2_E + 0.5 * np.log2(2 * np.pi * n)) / (n + 1)
     # The quotient rule; log2(e) and -log2(e) cancel in the derivative of the numerator.
     value_by_n = (np.log2(n) - own * _LOG2_E + 0.5 * _LOG2_E / n - value) / (n + 1)
@@ -122,9 +122,9 @@ def pl2(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
 
 
 def _relative(tf: Array, dl: Array) -> Array:
-    """Returns relative frequencies, below 1 because log2(1 - f) follows.
+    """Returns relative frequencies, kept below 1 because log2(1 - f) follows.
 
-    The value of a text that only repeats one term is 0.99999, as in Terrier.
+    For a text that only repeats one term, it's 0.99999, as in Terrier.
     """
     return np.where(tf < dl, tf / np.maximum(dl, 1), 0.99999)
 
@@ -137,20 +137,20 @@ def dph(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
     f = _relative(tf, dl)
     norm = np.square(1 - f) / (tf + 1)
     value = norm * (tf * (np.log2(f) + own) + 0.5 * np.log2(2 * np.pi * tf * (1 - f)))
-    return Part(value, norm * tf, np.empty((0, len(tf))))  # no shared numbers, so no rows
+    return Part(value, norm * tf, np.empty((0, len(tf))))  # no shared numbers, hence no rows
 
 
-LENGTHS: Mapping[str, Callable[[Array], Array]] = {  # the ways in which engines store a length
+LENGTHS: Mapping[str, Callable[[Array], Array]] = {  # how engines store a length
     "one byte": one_byte,
     "before Lucene 7": before_lucene_7,
     "exact": exact,
 }
-_ANY = tuple(LENGTHS)  # the engines of a model may store lengths in any of these ways
+_ANY = tuple(LENGTHS)  # an engine may store lengths in any of these ways
 LM_DIRICHLET, BM25, CLASSIC = "LMDirichlet", "BM25", "Lucene's classic"
 DPH, DLH, PL2 = "DPH", "DLH", "PL2"
 MU, C0, C1, K1_B, C_AVGDL = "mu", "k1 (1 - b)", "k1 b / avgdl", "k1 b", "c avgdl"
 K1, B, C = "k1", "b", "c"
-# Where initial values of own do not depend on the statistics, they are typical ones.
+# Initial values of own that don't depend on statistics are typical ones.
 MODELS: Mapping[str, Model] = {
     LM_DIRICHLET: Model(
         dirichlet,

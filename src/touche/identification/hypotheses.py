@@ -1,4 +1,4 @@
-"""Hypotheses on the settings of a run: model, analysis, fields, their combination, lengths and weight."""
+"""Hypotheses about a run's settings: model, analysis, fields and how they combine, lengths, weight."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -9,26 +9,26 @@ from touche.identification.differentiable_models import BM25, MODELS
 from touche.identification.samples import ONE_FIELD
 
 SUM, MAXIMUM = "sum", "maximum"
-WEIGHTS = (0.5, 0.25)  # tried in addition to 1 and a free weight
-OFFSETS = (-1, 1, 2, 3, 4, 5)  # tokens that an engine may count more than we do
+WEIGHTS = (0.5, 0.25)  # besides 1 and a free weight
+OFFSETS = (-1, 1, 2, 3, 4, 5)  # how many more tokens an engine may count than we do
 BM25_OR_TFIDF = f"{BM25} or Terrier's TF_IDF"
 
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A hypothesis on the settings of a run.
+    """A hypothesis about a run's settings.
 
     Attributes:
-        model: the name of one of ``MODELS``.
-        analysis: the analysis of texts.
-        fields: the names of one or two fields.
-        combination: for two fields ``SUM`` or ``MAXIMUM``; empty for one.
-        lengths: the name of one of ``LENGTHS``.
-        offset: the difference between the engine's lengths and ours, in tokens.
-        weight: the weight of the second field, None if it is free. It is 1 for one field, and in linear
-            models with free numbers, where it cannot be inferred.
-        formula: the name of its formula in closed form, with known statistics; empty if each term has a free
-            number instead.
+        model: a name in ``MODELS``.
+        analysis: how texts are analysed.
+        fields: one or two field names.
+        combination: ``SUM`` or ``MAXIMUM`` for two fields, empty for one.
+        lengths: a name in ``LENGTHS``.
+        offset: the engine's lengths minus ours, in tokens.
+        weight: the second field's weight, or None if it's free. It's 1 for a single field, and in linear
+            models with free numbers, where it can't be inferred.
+        formula: the name of its closed form, which uses known statistics; empty if each term has a free
+            number.
     """
 
     model: str
@@ -46,7 +46,7 @@ class Hypothesis:
 
     @property
     def axes(self) -> dict[str, str]:
-        """Its values on the axes of the search, in words."""
+        """Its values on the search's axes, in words."""
         offset = f" {signed_tokens(self.offset)}" if self.offset else ""
         # With free numbers, BM25 and TF_IDF have the same form.
         model = BM25_OR_TFIDF if self.model == BM25 else self.model
@@ -60,12 +60,12 @@ class Hypothesis:
 
     @property
     def shape(self) -> tuple[str, tuple[str, ...], str]:
-        """Its formula and fields, without analysis, lengths and weight."""
+        """Its formula and fields, regardless of analysis, lengths and weight."""
         return self.formula, self.fields, self.combination
 
     @property
     def _fields(self) -> str:
-        """The fields in words, with their combination and the weight of the second one."""
+        """The fields in words, with their combination and the second one's weight."""
         if not self.combination:
             return self.fields[0]
         first, second = self.fields
@@ -75,26 +75,26 @@ class Hypothesis:
         return f"{self.combination} of {first} and {weight} times {second}"
 
     def relatives(self, others: Iterable["Hypothesis"]) -> Iterator["Hypothesis"]:
-        """Yields the variants, and the hypotheses of the searched space that differ on one axis only.
+        """Yields its variants, and the searched hypotheses that differ from it on a single axis.
 
-        The latter get this hypothesis's offset, and its weight if they have the same fields.
+        The latter take over its offset, and its weight if they have the same fields.
 
         Args:
-            others: the searched space, in which weights are 1 or free, and offsets are 0.
+            others: the searched hypotheses, whose weights are 1 or free and whose offsets are 0.
         """
         yield from self.variants()
-        # In the searched space, this hypothesis has no offset, and its weight is 1 or free.
+        # The searched counterpart has no offset, and its weight is 1 or free.
         searched = replace(self, offset=0, weight=None if self.weight is None else 1.0)
         for other in others:
             if len(searched.axes.items() - other.axes.items()) != 1:
                 continue
             has_same_fields = (other.fields, other.weight) == (searched.fields, searched.weight)
-            # In a linear model no weight can be inferred, so it stays that of the searched space.
+            # In a linear model, the weight can't be inferred and stays as searched.
             keeps_weight = has_same_fields and not MODELS[other.model].linear
             yield replace(other, offset=self.offset, weight=self.weight if keeps_weight else other.weight)
 
     def variants(self) -> Iterator["Hypothesis"]:
-        """Yields the same hypothesis with each weight that can be inferred, and with each offset but 0."""
+        """Yields the hypothesis with each weight that can be inferred, and with each offset except 0."""
         if self.combination and not MODELS[self.model].linear:
             yield from (replace(self, weight=weight) for weight in (1.0, *WEIGHTS, None))
         yield from (replace(self, offset=offset) for offset in OFFSETS)
@@ -105,7 +105,7 @@ def signed_tokens(number: int) -> str:
     return f"{number:+d} token{'s' if abs(number) > 1 else ''}"
 
 
-# The ways in which engines store lengths, in words.
+# How engines store lengths, in words.
 _LENGTHS = {"one byte": "in one byte", "before Lucene 7": "as before Lucene 7", "exact": "exact"}
 
 
@@ -116,16 +116,7 @@ def hypotheses_on(
     stored_lengths: Sequence[str],
     formula: str = "",
 ) -> Iterator[Hypothesis]:
-    """Yields the searched hypotheses with a model and an analysis: of each field, then of pairs of fields.
-
-    The first field is combined with each other one, except for a field that contains it. The weight of the
-    second field is 1 or free.
-
-    Args:
-        fields: the names of the fields of the documents.
-        model, analysis, formula: as in ``Hypothesis``.
-        stored_lengths: the ways to store lengths, as in ``Model.lengths``.
-    """
+    """Yields the searched hypotheses for a model and an analysis: single fields, then pairs of fields."""
     pairs = [(fields[0], other) for other in fields[1:] if other != ONE_FIELD]
     for lengths in stored_lengths:
         without_fields = Hypothesis(model, analysis, fields=(), lengths=lengths, formula=formula)

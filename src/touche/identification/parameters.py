@@ -100,29 +100,29 @@ def shared_numbers(fit: Fit) -> list[Number]:
 
 
 def _fitted(fit: Fit) -> dict[str, float]:
-    """Returns the fitted numbers by name, without those of terms; the fit has their logarithms."""
+    """Returns the fitted numbers by name, except the terms'. The fit contains their logarithms."""
     model = fit.problem.model
     fields = fit.hypothesis.fields
     common = fit.numbers[: len(model.common)]
     values = dict(zip(model.common, np.exp(common).tolist(), strict=True))
     for field, columns in zip(fields, fit.problem.shared_columns, strict=True):
-        numbers = np.exp(fit.numbers[columns[len(model.common) :]]).tolist()  # common ones are first
+        numbers = np.exp(fit.numbers[columns[len(model.common) :]]).tolist()  # common ones come first
         suffix = f" in {field}" if len(fields) > 1 else ""
         values |= {f"{name}{suffix}": value for name, value in zip(model.of_field, numbers, strict=True)}
-    if fit.hypothesis.combination and not model.linear:  # then the weight can be inferred
+    if fit.hypothesis.combination and not model.linear:  # the weight can be inferred
         values[f"weight of {fields[1]}"] = fit.problem.weight(fit.numbers)
     return values
 
 
 def near(value: float) -> float | None:
-    """Returns the nearest round value with as few digits as possible, at most three; else None."""
+    """Returns the nearest round value with as few digits as possible, three at most, or None."""
     values = (float(f"{value:.{digits}g}") for digits in (1, 2, 3))
     return next((number for number in values if abs(number - value) <= _NEAR * value), None)
 
 
 def k1_and_b(c0: float) -> list[tuple[float, float]]:
-    """Returns the pairs (k1, b) that explain a fitted c0 = k1 (1 - b): well-known or else round ones."""
-    # k1 is up to 3 in steps of 0.1, and b is below 1 in steps of 0.05; pairs with a small b are first.
+    """Returns pairs (k1, b) that explain a fitted c0 = k1 (1 - b): well-known pairs, or else round ones."""
+    # k1 up to 3 in steps of 0.1, b below 1 in steps of 0.05, small b first
     round_pairs = [(k1 / 10, b / 20) for b in range(20) for k1 in range(1, 31)]
 
     def with_this_c0(pairs: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -132,38 +132,38 @@ def k1_and_b(c0: float) -> list[tuple[float, float]]:
 
 
 def _in_words(k1: float, b: float) -> str:
-    """Describes a pair of k1 and b, with the engine that has it by default."""
+    """Describes a pair of k1 and b, and which engine uses it by default."""
     defaults = f" ({_IN_USE[k1, b]} defaults)" if (k1, b) in _IN_USE else ""
     return f"k1 = {k1:g}, b = {b:g}{defaults}"
 
 
 def _with_k1_and_b(numbers: list[Number]) -> Iterator[Number]:
-    """Yields BM25's numbers with notes, because they do not determine k1, b and the average length.
+    """Adds notes to BM25's numbers, because they don't determine k1, b and the average length.
 
-    The first number is c0. The notes have up to three pairs of k1 and b that explain it.
+    The first number is c0. The notes list up to three pairs of k1 and b that explain it.
     """
     pairs = k1_and_b(numbers[0].value)[:_MOST_PAIRS]
     for number in numbers:
         if number.name == C0 and pairs:
             yield replace(number, note=f"as with {' or '.join(_in_words(k1, b) for k1, b in pairs)}")
-        elif number.name.startswith(C1):  # of two fields, each has a c1, whose name ends with the field
+        elif number.name.startswith(C1):  # with two fields, each has a c1, named after the field
             lengths = " or ".join(f"{k1 * b / number.value:.2f}" for k1, b in pairs)  # c1 = k1 b / avgdl
             note = f"then avgdl is {lengths}" if lengths else ""
-            yield replace(number, round=None, note=note)  # c1 depends on avgdl, so it is round by chance only
+            yield replace(number, round=None, note=note)  # c1 depends on avgdl, so it's only round by chance
         else:
             yield number
 
 
 def document_frequencies(fit: Fit) -> dict[str, DocumentFrequencies]:
-    """Returns N and df by field, for fields in which all df are whole numbers for only one N."""
+    """Returns N and df by field, for fields where all df are whole numbers for just one N."""
     frequencies: dict[str, DocumentFrequencies] = {}
-    meanings = _meanings(float(np.exp(fit.numbers[0])))  # the first number of BM25 is the logarithm of c0
+    meanings = _meanings(float(np.exp(fit.numbers[0])))  # BM25's first number is ln c0
     for field, counts, columns in zip(
         fit.hypothesis.fields, fit.problem.counts, fit.problem.own_columns, strict=True
     ):
         weights = fit.numbers[columns]
         errors = fit.deviations[columns]
-        # A weight of 0 or less follows from no df that is possible in these formulas.
+        # In these formulas, no possible df gives a weight of 0 or less.
         usable = np.flatnonzero((errors < _PRECISE) & (weights > 0))
         rarest = usable[np.argsort(-weights[usable])][:_TERMS]
         terms = [counts.vocabulary[index] for index in rarest]
@@ -179,13 +179,13 @@ Meaning = Callable[[Array, Array], Array]
 
 
 def _meanings(c0: float) -> dict[str, Meaning]:
-    """Returns the meaning of weights for each formula that they may have, by the formula in words.
+    """Returns what weights mean in each formula that they may follow, by the formula in words.
 
     Args:
-        c0: the fitted k1 (1 - b), which decides on k1; some formulas have k1 as a factor.
+        c0: the fitted k1 (1 - b), which determines k1; in some formulas, k1 is a factor.
     """
 
-    # Both functions solve a formula below for df.
+    # Both functions solve a formula for df.
     def lucene(factor: float) -> Meaning:
         return lambda n, w: (n + 1) * np.exp(-w / factor) - 0.5
 
@@ -202,41 +202,43 @@ def _meanings(c0: float) -> dict[str, Meaning]:
 def _best(
     terms: list[str], w: Array, errors: Array, meanings: Mapping[str, Meaning]
 ) -> DocumentFrequencies | None:
-    """Returns the formula and N for which all df are whole numbers, or None if chance explains them.
+    """Returns the formula and N for which all df are whole numbers, or None if chance explains that.
 
     Args:
         terms: the terms.
-        w, errors: the fitted weight of each term, and its standard error.
-        meanings: the formulas for df from a weight and N, by the formulas of weights in words.
+        w, errors: each term's fitted weight and its standard error.
+        meanings: the formulas for df given a weight and N, by the weights' formula in words.
     """
     evidence, documents, formula = max(
         (*_most_likely(w, errors, meaning), formula) for formula, meaning in meanings.items()
     )
-    # So many pairs of N and formula were tried that one of them has some evidence by chance.
+    # We tried so many pairs of N and formula that one of them has some evidence by chance.
     if evidence < np.log(_LARGEST * len(meanings)) + _SURE:
         return None
     meaning = meanings[formula]
-    # N may have any value nearer than the nearest unlikely one, or nearer than _AROUND if none is unlikely.
+    # N can be any value nearer than the nearest unlikely one, or within _AROUND if none is unlikely.
     around = np.arange(max(1, documents - _AROUND), documents + _AROUND + 1, dtype=float)[:, None]
     is_likely = _evidence(around, w, errors, meaning) > evidence - _LIKELY
     nearest_unlikely = int(np.abs(around[~is_likely] - documents).min(initial=_AROUND))
-    # One value of N gives arrays with one row.
+    # A single N gives arrays with one row.
     (dfs,), (spreads,) = _with_errors(np.array([[float(documents)]]), w, errors, meaning)
     known = {term: round(df) for term, df, spread in zip(terms, dfs, spreads, strict=True) if spread < _WHOLE}
     return DocumentFrequencies(weight=formula, documents=documents, within=nearest_unlikely - 1, df=known)
 
 
 def _most_likely(w: Array, errors: Array, meaning: Meaning) -> tuple[float, int]:
-    """Returns the evidence, as a logarithm, for whole df at the best N, and this N.
+    """Returns the evidence (a logarithm) for whole df at the best N, and that N.
 
-    All values of N are tried, in blocks. The first few terms select a hundredth of each block, for which all
-    terms are examined, because all values of N and all terms would take long.
+    It tries all values of N in blocks. To save time, the first few terms select a hundredth of each block,
+    and only there all terms are examined.
     """
     best = (-np.inf, 0)
     for start in range(1, _LARGEST, _BLOCK):
         n = np.arange(start, start + _BLOCK, dtype=float)[:, None]
         first = _evidence(n, w[:_FEW], errors[:_FEW], meaning)
-        n = n[np.sort(np.argsort(-first)[: _BLOCK // 100])]  # ascending: of equally likely N the least wins
+        n = n[
+            np.sort(np.argsort(-first)[: _BLOCK // 100])
+        ]  # ascending, so the smallest of equally likely N wins
         evidence = _evidence(n, w, errors, meaning)
         at = int(np.argmax(evidence))
         best = max(best, (float(evidence[at]), int(n[at, 0])), key=lambda pair: pair[0])
@@ -244,21 +246,21 @@ def _most_likely(w: Array, errors: Array, meaning: Meaning) -> tuple[float, int]
 
 
 def _with_errors(n: Array, w: Array, errors: Array, meaning: Meaning) -> tuple[Array, Array]:
-    """Returns the df of each N (row) and term (column), and their standard errors."""
+    """Returns the df for each N (row) and term (column), and their standard errors."""
     df = meaning(n, w)
     return df, np.abs(meaning(n, w + errors) - df)
 
 
 def _evidence(n: Array, w: Array, errors: Array, meaning: Meaning) -> Array:
-    """Returns the evidence for each N: the sum over all df, each of which should be a whole number.
+    """Returns the evidence for each N: a sum over all df, which should be whole numbers.
 
-    The evidence for a df is a normal density around the nearest whole number, over chance. It is the
-    logarithm of a ratio of probabilities; negative evidence is limited. A df with a large spread, its
-    standard error, has none: it is near a whole number by chance. A df below 1 is impossible. By chance, a df
-    is anywhere between whole numbers, with the density 1, so that its logarithm is 0.
+    The evidence for a df is the logarithm of a ratio: a normal density around the nearest whole number,
+    divided by chance. By chance, a df is anywhere between whole numbers, with density 1 and thus logarithm
+    0. Negative evidence is limited. A df with a large standard error counts nothing, because it's near a
+    whole number by chance. A df below 1 is impossible.
     """
     df, spread = _with_errors(n, w, errors, meaning)
-    spread = np.maximum(spread, 1e-3)  # no df is known better
+    spread = np.maximum(spread, 1e-3)  # no df is known more precisely
     deviations = (df - np.round(df)) / spread  # in standard deviations
     log_density = -0.5 * np.square(deviations) - np.log(spread) - _LOG_ROOT_2_PI
     evidence = np.where(spread < _NO_EVIDENCE, np.maximum(log_density, -_IMPOSSIBLE), 0.0)

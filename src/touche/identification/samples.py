@@ -1,4 +1,4 @@
-"""The scores of a run, sampled from the documents that are available locally."""
+"""Samples a run's scores for the documents that are available here."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -18,16 +18,16 @@ from touche.trec.runs import RunLine, by_topic, checked, parse_line, split_colum
 from touche.trec.topics import Topic
 
 _REMEDY = "write: topic document score"
-PER_TOPIC = 150  # documents; more make a fit slower, but not more certain
-_SEED = "touche identify"  # of the hashes that select lines
-# A generous limit of the relative error of a score that was float32: twice the distance of neighbours.
+PER_TOPIC = 150  # documents; more would make fits slower, not more certain
+_SEED = "touche identify"  # for the hashes that select lines
+# A generous relative error for a float32 score: twice the distance between neighbours.
 _FLOAT32_ERROR = 2 * float(np.finfo(np.float32).eps)
-_MOST_DECIMALS = 7  # of a float32
+_MOST_DECIMALS = 7  # for a float32
 ONE_FIELD = "premises and conclusion in one field"
 PARTS = ("premises", "conclusion")
-DISCUSSION = "discussion"  # the title of the debate, which many corpora lack
-_OF_BEIR = {"text": "premises", "title": "conclusion"}  # parts by the names of fields in BEIR's format
-_LEAST_ROUNDED = 0.9  # the least share of scores with this number of decimals; a few may differ
+DISCUSSION = "discussion"  # the debate's title, which many corpora lack
+_OF_BEIR = {"text": "premises", "title": "conclusion"}  # BEIR's field names for parts of an argument
+_LEAST_ROUNDED = 0.9  # share of scores that must have this number of decimals; a few may differ
 
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -35,18 +35,18 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Sample:
-    """The available documents of a run; arrays and tuples have an element for each document.
+    """A run's available documents. Arrays and tuples have an element per document.
 
     Attributes:
-        topics: the numbers of the topics.
-        documents: the ids of the documents.
-        scores: the scores in the run.
-        slack: the largest rounding error of each score, in the file and as float32.
-        decimals: the decimals of the scores in the file.
-        texts: the texts of each field, by its name.
-        titles: the titles of the topics, by number.
-        in_run: the number of the run's lines for topics of the task, before sampling.
-        mean_lengths: known mean lengths of fields in the whole collection, by the field's name.
+        topics: the topics' numbers.
+        documents: the documents' ids.
+        scores: their scores in the run.
+        slack: each score's largest possible rounding error, in the file and as float32.
+        decimals: the scores' decimals in the file.
+        texts: each field's texts, by its name.
+        titles: the topics' titles, by number.
+        in_run: how many of the run's lines are for the task's topics, before sampling.
+        mean_lengths: known mean lengths in the whole collection, by field name.
     """
 
     topics: tuple[str, ...]
@@ -61,10 +61,10 @@ class Sample:
 
 
 def read_scores(path: Path) -> Run:
-    """Reads a run, or a file ``*.tsv`` with topic, document and score on each line.
+    """Reads a run, or a ``*.tsv`` file with topic, document and score per line.
 
     Raises:
-        InputError: if the file has no lines, or a line is broken or repeats a document of its topic.
+        InputError: if the file is empty, or a line is broken or repeats a document of its topic.
     """
     if path.suffix != ".tsv":
         return run_of(path)
@@ -80,18 +80,19 @@ def sample_of(
     source: str,
     mean_lengths: Mapping[str, float] = MappingProxyType({}),
 ) -> Sample:
-    """Samples up to ``PER_TOPIC`` documents of each topic that run and dataset share; always the same ones.
+    """Samples up to ``PER_TOPIC`` documents per topic that the run and the dataset share, always the same
+    ones.
 
     Args:
-        run: the lines of the run.
-        topics: the topics of the dataset; lines of other topics are left out.
-        documents: the documents of the dataset.
-        source: the name of the dataset, for messages.
+        run: the run's lines.
+        topics: the dataset's topics; other topics' lines are left out.
+        documents: the dataset's documents.
+        source: the dataset's name, for messages.
         mean_lengths: known mean lengths, as in ``identify``.
 
     Raises:
-        ToucheError: if the dataset has none of the run's documents, the documents lack a field with a mean
-            length, or only one part of arguments has a mean length.
+        ToucheError: if none of the run's documents are in the dataset, documents lack a field whose mean
+            length is given, or only one part of the arguments has a mean length.
     """
     titles = {topic.number: topic.title for topic in topics}
     lines = [line for line in run if line.topic in titles]
@@ -102,8 +103,8 @@ def sample_of(
         raise ToucheError(
             f"{source} has none of the run's documents for its topics; pass the dataset of the run"
         )
-    names = [*texts[chosen[0].document]]  # all documents of a dataset have the same fields
-    # Most collections have no discussions; hypotheses on this field would be tried in vain.
+    names = [*texts[chosen[0].document]]  # a dataset's documents all have the same fields
+    # Most collections have no discussions, so hypotheses about this field would be a waste of time.
     if DISCUSSION in names and not any(fields[DISCUSSION] for fields in texts.values()):
         names.remove(DISCUSSION)
     scores = np.array([line.score for line in chosen])
@@ -122,7 +123,7 @@ def sample_of(
 
 
 def searched_fields(document: AnyDocument) -> dict[str, str]:
-    """Returns the texts that may be searched: of an argument its parts, both together, and its discussion."""
+    """Returns searchable texts. For an argument: its parts, both together, and its discussion."""
     if isinstance(document, Argument):
         return {
             "premises": " ".join(document.premises),
@@ -134,17 +135,18 @@ def searched_fields(document: AnyDocument) -> dict[str, str]:
 
 
 def _checked_lengths(lengths: Mapping[str, float], fields: Collection[str]) -> Mapping[str, float]:
-    """Returns mean lengths by field; arguments have the lengths of both parts or of none."""
+    """Returns mean lengths by field. Arguments need the lengths of both parts, or of neither."""
     by_field: dict[str, float] = {}
     for name, length in lengths.items():
-        # In BEIR's format, "text" means the premises of an argument. Other documents have a field "text".
+        # In BEIR's format, "text" means an argument's premises. Other documents do have a field
+        # "text".
         field = name if name in fields else _OF_BEIR.get(name, name)
         if field not in fields:
             raise ToucheError(f"the documents have no field {name!r}; {choice(name, fields)}")
         if field in by_field:
             raise ToucheError(f"the mean lengths have {field!r} twice; omit one of them")
         by_field[field] = length
-    # For documents that are not arguments, both are missing.
+    # documents that aren't arguments lack both
     missing = [part for part in PARTS if part not in by_field]
     if len(missing) == 1:
         raise ToucheError(
@@ -154,7 +156,7 @@ def _checked_lengths(lengths: Mapping[str, float], fields: Collection[str]) -> M
 
 
 def count_decimals(scores: Array) -> int:
-    """Returns the number of decimals to which scores were rounded, within float32; 7 if they were not."""
+    """Returns how many decimals the scores are rounded to, within float32; 7 if they aren't rounded."""
     for decimals in range(_MOST_DECIMALS):
         is_rounded = np.abs(scores - np.round(scores, decimals)) <= _FLOAT32_ERROR * np.abs(scores)
         if np.mean(is_rounded) >= _LEAST_ROUNDED:
@@ -163,7 +165,7 @@ def count_decimals(scores: Array) -> int:
 
 
 def _drawn(lines: Iterable[RunLine]) -> list[RunLine]:
-    """Selects up to ``PER_TOPIC`` lines of each topic, the same every time, ordered by topic and score."""
+    """Selects up to ``PER_TOPIC`` lines per topic, always the same, ordered by topic and score."""
     by_hash = sorted(
         lines, key=lambda line: sha256(f"{_SEED} {line.topic} {line.document}".encode()).digest()
     )
@@ -173,7 +175,7 @@ def _drawn(lines: Iterable[RunLine]) -> list[RunLine]:
 
 
 def _line(path: Path, number: int, text: str) -> RunLine:
-    """Returns a line of topic, document and score as a line of a run, with the rank 0 and the tag tsv."""
+    """Parses topic, document and score into a run's line, with rank 0 and tag tsv."""
     columns = split_columns(text)
     if len(columns) != 3:
         raise InputError(path, f"{counted(len(columns), 'column')} instead of 3", _REMEDY, line=number)

@@ -21,20 +21,20 @@ from touche.identification.samples import Integers, Sample
 from touche.io.processes import Pool
 from touche.io.progress import processors, watched
 
-_BATCH = 4  # problems that a process receives at a time
-CLOSED = 0.8  # the share of scores that a hypothesis in closed form has to reproduce
+_BATCH = 4  # problems sent to a process at a time
+CLOSED = 0.8  # share of scores that a closed form must reproduce
 
 _log = logging.getLogger(__name__)
 
 
 class Round(NamedTuple):
-    """A round of the search, which fits hypotheses to some documents.
+    """A round of the search, which fits hypotheses to some of the documents.
 
     Attributes:
-        documents: the largest number of documents in all; topics with most documents come first.
-        per_topic: the largest number of documents of a topic.
-        scales: the scales of the loss.
-        hypotheses: how many of the best hypotheses remain in each respect, see ``best``.
+        documents: the maximum number of documents; topics with the most documents come first.
+        per_topic: the maximum per topic.
+        scales: the loss's scales.
+        hypotheses: how many of the best hypotheses stay, see ``best``.
     """
 
     documents: int
@@ -54,12 +54,12 @@ EqualAnalyses = Mapping[CandidateAnalysis, Sequence[CandidateAnalysis]]
 
 
 class SearchResult(NamedTuple):
-    """What a search has found.
+    """What a search found.
 
     Attributes:
         fits: the fits to all documents, best first.
-        equal_analyses: the analyses that were not tried, because others have equal results.
-        tried: the number of tried hypotheses.
+        equal_analyses: analyses that weren't tried, because others have the same results.
+        tried: how many hypotheses were tried.
     """
 
     fits: list[Fit]
@@ -68,14 +68,13 @@ class SearchResult(NamedTuple):
 
 
 def search(sample: Sample, documents: Iterable[AnyDocument] | None = None) -> SearchResult:
-    """Fits all hypotheses to the scores of a sample, on all processors.
+    """Fits all hypotheses to a sample's scores, on all processors.
 
-    Hypotheses in closed form are tried first, with the statistics of all documents. If one of them fits, no
-    other search follows.
+    Closed forms come first, using the statistics of all documents. If one of them fits, the search is over.
 
     Args:
         sample: the sample.
-        documents: all documents of the dataset; without them, there are no hypotheses in closed form.
+        documents: all the dataset's documents; without them, closed forms aren't tried.
 
     Raises:
         ToucheError: if fitting processes die.
@@ -90,14 +89,14 @@ def search(sample: Sample, documents: Iterable[AnyDocument] | None = None) -> Se
 
 
 def _search_closed(sample: Sample, counts: Mapping[CandidateAnalysis, Fields]) -> tuple[list[Fit], int]:
-    """Fits hypotheses in closed form to some documents; those that reproduce most scores, also to all.
+    """Fits closed forms to some documents, and the ones that reproduce most scores to all documents.
 
-    Each analysis is tried with all hypotheses, until a hypothesis reproduces all scores. Later analyses are
-    tried only with the formulas and fields (``shape``) of such hypotheses.
+    Each analysis is tried with all hypotheses until one reproduces all scores. From then on, later analyses
+    are only tried with that hypothesis's formula and fields (``shape``).
 
     Returns:
-        The fits to all documents, best first, or none if no hypothesis reproduces most scores; and the number
-        of tried hypotheses.
+        The fits to all documents, best first (none if no hypothesis reproduces most scores), and how many
+        hypotheses were tried.
     """
     some_documents = chosen_documents(sample, ROUNDS[0])
     all_documents = np.arange(len(sample.scores))
@@ -119,7 +118,8 @@ def _search_closed(sample: Sample, counts: Mapping[CandidateAnalysis, Fields]) -
             weight = on_all.hypothesis.weight
             is_negligible = weight is not None and weight < NEGLIGIBLE
             if on_all.share() >= CLOSED and not is_negligible:
-                # A free weight may become 1; then the hypothesis was already tried with the weight 1.
+                # A free weight can end up as 1, and then the hypothesis was already tried with that
+                # weight.
                 fits.setdefault(on_all.hypothesis, on_all)
         if len(fits) == fits_before:
             _log.debug("dropped %d formulas of %s: none reproduces most scores", len(hypotheses), analysis)
@@ -128,10 +128,10 @@ def _search_closed(sample: Sample, counts: Mapping[CandidateAnalysis, Fields]) -
 
 
 def _search_free(sample: Sample, counts: Mapping[CandidateAnalysis, Fields], pool: Pool) -> SearchResult:
-    """Fits hypotheses with a free number for each term.
+    """Fits hypotheses that have a free number per term.
 
-    In rounds, fewer hypotheses are fitted to more documents. The remaining hypotheses are fitted to all
-    documents. Then hypotheses that differ from the best one on one axis are fitted, until none is better.
+    Each round fits fewer hypotheses to more documents, and the last ones are fitted to all documents. Then we
+    fit hypotheses that differ from the best one on a single axis, until none is better.
     """
     counts, equal_analyses = distinct(counts)
     searched_space = [hypothesis for hypothesis in space(list(sample.texts)) if hypothesis.analysis in counts]
@@ -149,7 +149,7 @@ def _search_free(sample: Sample, counts: Mapping[CandidateAnalysis, Fields], poo
         fitted = {fit.hypothesis for fit in fits}
         relatives = dict.fromkeys(fits[0].hypothesis.relatives(searched_space))
         hypotheses = [relative for relative in relatives if relative not in fitted]
-    # Relatives may have weights and offsets that the space lacks.
+    # Relatives can have weights and offsets outside the searched space.
     tried = {*searched_space, *(fit.hypothesis for fit in fits)}
     return SearchResult(fits=fits, equal_analyses=equal_analyses, tried=len(tried))
 
@@ -163,7 +163,7 @@ def _fit_all(
     scales: Sequence[float],
     label: str,
 ) -> list[Fit]:
-    """Fits hypotheses to the scores of documents, which are indexes in the sample; returns the best first."""
+    """Fits hypotheses to documents, given by their indexes in the sample. Returns the best fit first."""
     counts_of_documents = {
         analysis: {name: field.select(documents) for name, field in fields.items()}
         for analysis, fields in counts.items()
@@ -177,7 +177,7 @@ def _fit_all(
 
 
 def _log_dropped(fits: Sequence[Fit], remaining: Collection[Hypothesis], when: str) -> None:
-    """Logs the fits of hypotheses that do not remain after a round, which ``when`` names."""
+    """Logs the fits of hypotheses that don't stay after a round, which ``when`` names."""
     for fitted in fits:
         if fitted.hypothesis not in remaining:
             quality = f"{fitted.share():.1%} of {len(fitted.errors)} scores, median error {fitted.median:.0e}"
@@ -205,7 +205,7 @@ def fits_of(hypothesis: Hypothesis, samples: Sequence[Sample]) -> list[Fit]:
 def distinct(
     analysed: Mapping[CandidateAnalysis, Fields],
 ) -> tuple[dict[CandidateAnalysis, Fields], EqualAnalyses]:
-    """Returns analyses that differ on the sample, and for each of them later ones with equal results."""
+    """Returns analyses that differ on the sample, and for each the later ones with the same results."""
     counts: dict[CandidateAnalysis, Fields] = {}
     equal_analyses: dict[CandidateAnalysis, list[CandidateAnalysis]] = {}
     for analysis, fields in analysed.items():
@@ -213,18 +213,18 @@ def distinct(
             if all(fields[name].same_as(earlier_fields[name]) for name in fields):
                 equal_analyses.setdefault(earlier, []).append(analysis)
                 break
-        else:  # no earlier analysis has equal results
+        else:  # no earlier analysis gives the same results
             counts[analysis] = fields
     return counts, equal_analyses
 
 
 def chosen_documents(sample: Sample, limits: Round) -> Integers:
-    """Chooses a round's documents, evenly from each topic's best to its worst; returns ascending indexes.
+    """Chooses a round's documents evenly between each topic's best and worst. Returns ascending indexes.
 
-    Topics with most documents come first, if the limit of documents cuts some off.
+    If the limit cuts topics off, those with the most documents stay.
     """
     topics = np.array(sample.topics)
-    # A sample is ordered by topic and score, so that the rows of a topic begin with the best document.
+    # A sample is ordered by topic and score, so each topic's rows start with its best document.
     by_topic = [np.flatnonzero(topics == topic) for topic in dict.fromkeys(sample.topics)]
     chosen = [
         rows[np.linspace(0, len(rows) - 1, min(len(rows), limits.per_topic)).astype(int)]
@@ -236,7 +236,7 @@ def chosen_documents(sample: Sample, limits: Round) -> Integers:
 def solve(problem: Problem, scales: Sequence[float]) -> Fit:
     """Fits a problem.
 
-    Run it in a separate process: linear algebra needs more stack than a process with Java has left.
+    Call it in a process without Java: linear algebra needs more stack than Java leaves.
     """
     return describe_fit(problem, fit(problem, scales))
 
@@ -244,9 +244,9 @@ def solve(problem: Problem, scales: Sequence[float]) -> Fit:
 def ranked(fits: Iterable[Fit]) -> list[Fit]:
     """Returns the fits, best first: by the share of reproduced scores minus the floor.
 
-    Among equally good fits, engines' default analyses come first, then small median errors, then names.
+    Ties are broken by engines' default analyses, then small median errors, then names.
     """
-    named = NAMED.values()  # the default analyses; False is before True
+    named = NAMED.values()  # the default analyses; False sorts before True
 
     def rank(fit: Fit) -> tuple[float, bool, float, str]:
         return -fit.gain, fit.hypothesis.analysis not in named, fit.median, str(fit.hypothesis)
@@ -255,11 +255,11 @@ def ranked(fits: Iterable[Fit]) -> list[Fit]:
 
 
 def best(fits: Sequence[Fit], count: int) -> list[Fit]:
-    """Returns the first fits, those with the smallest medians, and on each axis the best for some values.
+    """Returns the first fits, those with the smallest medians, and the best for some values on each axis.
 
     Args:
         fits: the fits, best first, as from ``ranked``.
-        count: the number of first fits, of smallest medians, and of values on each axis.
+        count: how many first fits, how many with small medians, and how many values per axis.
     """
     by_median = sorted(fits, key=lambda fit: fit.median)
     chosen = {fit.hypothesis for fit in (*fits[:count], *by_median[:count])}
@@ -272,10 +272,10 @@ def best(fits: Sequence[Fit], count: int) -> list[Fit]:
 
 
 def _problem(hypothesis: Hypothesis, fields: Fields, sample: Sample, rows: Integers) -> Problem:
-    """Returns the problem of a hypothesis on some documents of a sample, with their counts."""
+    """Returns a hypothesis's problem for some of a sample's documents."""
     means = tuple(sample.mean_lengths[name] for name in hypothesis.fields if name in sample.mean_lengths)
-    # A formula in closed form has the mean lengths of the documents instead. If one field has no
-    # known mean length, the mean lengths of all fields are fitted.
+    # A closed form computes mean lengths from the documents instead. If any field's mean length is
+    # unknown, those of all fields are fitted.
     has_known_means = len(means) == len(hypothesis.fields) and not hypothesis.formula
     return Problem(
         hypothesis=hypothesis,
@@ -287,14 +287,16 @@ def _problem(hypothesis: Hypothesis, fields: Fields, sample: Sample, rows: Integ
 
 
 def _scales(scales: Sequence[float], sample: Sample) -> tuple[float, ...]:
-    """Returns the scales that are not finer than the scores' decimals."""
-    finest = float(f"1e-{sample.decimals}")  # not 0.1 ** decimals, which may be above the equal scale
+    """Drops scales finer than the scores' decimals."""
+    finest = float(
+        f"1e-{sample.decimals}"
+    )  # not 0.1 ** decimals, which can be slightly above the equal scale
     return tuple(scale for scale in scales if scale >= finest)
 
 
 @contextmanager
 def _pool() -> Iterator[Pool]:
-    """Starts a process for each processor, with one thread for linear algebra."""
+    """Starts a process per processor, each using one thread for linear algebra."""
     variable = "OPENBLAS_NUM_THREADS"
     before = os.environ.get(variable)
     os.environ[variable] = "1"  # read when a process starts
