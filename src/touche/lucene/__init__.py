@@ -1,4 +1,4 @@
-"""Lucene, embedded in this process; Elasticsearch, Anserini and ChatNoir use the same engine."""
+"""Lucene in this process: the engine behind Elasticsearch, Anserini and ChatNoir."""
 
 from touche.errors import NotInstalledError
 from touche.io.optional import PYSERINI, installing

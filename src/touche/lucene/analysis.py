@@ -1,4 +1,4 @@
-"""Analyzers of Lucene and Anserini, chains of Lucene's tokenizers and filters, and lists of stop words."""
+"""Lucene's and Anserini's analyzers, chains of Lucene's tokenizers and filters, and stop word lists."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from touche.errors import InputError, ParameterError
 from touche.io.opening import is_file, read_lines
 from touche.lucene.java import java, string
 
-STOP = "stop"  # the filter that removes a chain's stop words, and the name of their file in memory
+STOP = "stop"  # the filter that removes stop words, and the name of its file in memory
 STOP_LISTS: Mapping[str, str] = {  # by name: a class or a file in Lucene's jar; empty for no stop words
     "none": "",
     "lucene": "org.apache.lucene.analysis.en.EnglishAnalyzer",
@@ -21,12 +21,12 @@ STOP_LISTS: Mapping[str, str] = {  # by name: a class or a file in Lucene's jar;
 
 @dataclass(frozen=True)
 class Chain:
-    """A tokenizer and filters, with the names of Lucene's CustomAnalyzer.
+    """A tokenizer and filters, named as in Lucene's CustomAnalyzer.
 
     Attributes:
-        filters: the filters in order; a filter with parameters is a tuple of its name, then names and values,
+        filters: the filters in order. A filter with parameters is a tuple of its name, then names and values,
             such as ``("length", "min", "3", "max", "20")``.
-        stop_words: the stop words of the filter ``stop``; None for Lucene's 33 English ones.
+        stop_words: words for the filter ``stop``; None for Lucene's 33 English ones.
         tokenizer: ``standard``, ``classic``, ``whitespace`` or another tokenizer.
     """
 
@@ -43,18 +43,18 @@ class Chain:
             builder = analyzer_class.builder(_resource_loader(self.stop_words))
         builder = builder.withTokenizer(self.tokenizer)
         for token_filter in self.filters:
-            # A filter without parameters is only a name.
+            # Filters without parameters are just a name.
             name, *parameters = (token_filter,) if isinstance(token_filter, str) else token_filter
             if name == STOP and self.stop_words is not None:
-                parameters = ["words", STOP]  # by name: the file in memory that ``_resource_loader`` opens
+                parameters = ["words", STOP]  # the file in memory that ``_resource_loader`` opens
             builder = builder.addTokenFilter(name, *parameters)
         return builder.build()
 
 
 def _resource_loader(stop_words: Iterable[str]) -> Any:
-    """Returns a loader of the files that filters need: the stop words in memory, or any other file.
+    """Returns a loader for filters' files: the stop words in memory, or any other file.
 
-    Other files are in Lucene's jar, or have an absolute path.
+    Other files are in Lucene's jar or have an absolute path.
     """
     stop_file_content = "\n".join(stop_words).encode()
     jar_loader = java("java.lang.ClassLoader").getSystemClassLoader()
@@ -75,18 +75,19 @@ def _resource_loader(stop_words: Iterable[str]) -> Any:
 
 
 def stop_words(name: str) -> frozenset[str]:
-    """Returns a list of stop words.
+    """Returns a stop word list.
 
     Args:
-        name: ``none``, ``lucene`` (33 words of its EnglishAnalyzer), ``snowball`` (174 words), or the path of
-            a file. A file has a word on each line, in any case; ``#`` starts a comment.
+        name: ``none``, ``lucene`` (the 33 words of EnglishAnalyzer), ``snowball`` (174 words), or a file's
+            path. A file
+            has one word per line, in any case; ``#`` starts a comment.
 
     Returns:
-        The words in lower case, because they are compared with lower-cased tokens.
+        The words in lower case, like the tokens they are compared with.
 
     Raises:
         ParameterError: if there is no such list or file.
-        InputError: if the file has no words, or several on one line.
+        InputError: if the file is empty, or a line contains several words.
     """
     if name not in STOP_LISTS:
         return frozenset(_read_words(Path(name)))
@@ -99,7 +100,7 @@ def stop_words(name: str) -> frozenset[str]:
 
 
 def _read_words(path: Path) -> list[str]:
-    """Reads the stop words of a user's file, in lower case."""
+    """Reads a user's stop words, in lower case."""
     if not is_file(path):
         raise ParameterError(f"{path}: no such file; pass a file, or {', '.join(STOP_LISTS)}")
     words = []
@@ -115,7 +116,7 @@ def _read_words(path: Path) -> list[str]:
 
 
 def _snowball_words(file: str) -> Any:
-    """Returns Java's set of the words in a file of the jar, in which | begins a comment."""
+    """Returns Java's set of the words in one of the jar's files, where | starts a comment."""
     stream = java("java.lang.ClassLoader").getSystemResourceAsStream(file)
     reader = java("java.io.InputStreamReader")(stream, java("java.nio.charset.StandardCharsets").UTF_8)
     return java("org.apache.lucene.analysis.WordlistLoader").getSnowballWordSet(reader)
@@ -130,17 +131,18 @@ _CHAINS = {
     "plural": Chain(("lowercase", "englishMinimalStem", "asciiFolding")),
     "unstemmed": Chain(("lowercase", "asciiFolding")),
 }
-_MARK = "\x01"  # a control character; tokenizers split texts there, so that no token contains it
+_MARK = "\x01"  # a control character; tokenizers split there, so no token contains it
 
 
 def analyzer_named(analyzer: str | Chain) -> Any:
     """Returns a Lucene analyzer.
 
     Args:
-        analyzer: a ``Chain``, or the name of an analyzer. ``standard`` keeps all words. ``stopped`` removes
-            Lucene's English stop words. ``english`` removes them and possessives, and applies Porter's
-            stemmer. ``plural`` is ChatNoir's chain without ICU: singulars replace plurals, and accents are
-            removed. ``unstemmed`` only removes accents.
+        analyzer: a ``Chain``, or an analyzer's name. ``standard`` keeps all words. ``stopped`` removes
+            Lucene's English stop words. ``english`` also removes possessives and applies Porter's stemmer.
+            ``plural`` is ChatNoir's
+            chain without ICU: plurals become singulars, and accents are removed. ``unstemmed`` only removes
+                accents.
 
     Raises:
         ParameterError: if there is no such analyzer.
@@ -158,9 +160,9 @@ def analyzer_named(analyzer: str | Chain) -> Any:
 
 
 def tokens(analyzer: Any, text: str) -> list[str]:
-    """Returns the terms of a text in order."""
+    """Returns a text's terms in order."""
     java_list = java("io.anserini.analysis.AnalyzerUtils").analyze(analyzer, string(text))
-    # Joined in Java, because a call for each token would take long; no token contains a blank.
+    # Joined in Java, because a call per token would be slow. Tokens contain no blanks.
     joined = str(java("java.lang.String").join(" ", java_list))
     return joined.split(" ") if joined else []
 
@@ -171,19 +173,19 @@ def stored_form(term: str) -> str:
 
 
 def only_these_terms(vocabulary: Iterable[str], stream: Any) -> Any:
-    """Wraps a Lucene token stream so that all tokens outside of a vocabulary become the same token.
+    """Wraps a Lucene token stream so that all tokens outside a vocabulary become one and the same token.
 
     The number of tokens stays the same, and so do lengths and totals, but there are few terms to sort. Lucene
-    has no filter that replaces a token. So each token gets its stored form, which begins with a mark, and
-    tokens outside of the vocabulary are cut to the mark. The filter that adds the mark also reverses tokens.
+    can't replace tokens directly. So each token gets its stored form, which starts with a mark, and tokens
+    outside the vocabulary are cut down to the mark. The filter that adds the mark also reverses tokens.
     """
-    known = java("org.apache.lucene.analysis.CharArraySet")(0, False)  # empty, and not ignoring case
+    known = java("org.apache.lucene.analysis.CharArraySet")(0, False)  # empty; False: case counts
     for term in vocabulary:
         known.add(string(stored_form(term)))
     in_stored_form = java("org.apache.lucene.analysis.reverse.ReverseStringFilter")(
         stream, jpype.JChar(_MARK)
     )
-    # The known tokens are marked as keywords, which truncation to one character, the mark, leaves unchanged.
+    # Known tokens are marked as keywords, which truncation to one character (the mark) leaves alone.
     keywords_marked = java("org.apache.lucene.analysis.miscellaneous.SetKeywordMarkerFilter")(
         in_stored_form, known
     )

