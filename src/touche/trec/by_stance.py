@@ -72,12 +72,15 @@ def read_counted(
         lines = read_lines(path, OF_TABLES, content)
     counted = list[tuple[int, RunLine]]()
     skipped = list[LineError]()
-    last_lines = dict[str, RunLine]()  # by ranking
+    last_lines = dict[str, RunLine]()  # by ranking's name, such as ``1 PRO``
     for number, text in lines:
         try:
             _check_columns(text, path, number, stances, ids, depth, topics)
             line = parse_line(text, path, number)
-            _check_order(line, path, number, last_lines)
+            ranking = f"{line.topic} {line.stance}"
+            if ranking in last_lines:
+                _check_order(line, last_lines[ranking], ranking, path, number)
+            last_lines[ranking] = line
             counted.append((number, line))
         except LineError as error:
             skipped.append(error)
@@ -134,23 +137,18 @@ def _check_columns(
         raise line_error("score", problem=problem, remedy="write it as 0.00001, without e")
 
 
-def _check_order(line: RunLine, path: Path, number: int, last_lines: dict[str, RunLine]) -> None:
-    """Compares a line with its ranking's last line, and replaces that one.
+def _check_order(line: RunLine, above: RunLine, ranking: str, path: Path, number: int) -> None:
+    """Raises a LineError unless a line's rank is below, and its score at most, that of the line above.
 
     Args:
         line: the line.
-        path, number: its file and line number, for errors.
-        last_lines: each ranking's last line by its name, such as ``1 PRO``.
-
-    Raises:
-        LineError: if ranks don't rise, or scores do.
+        above: the last line of the same ranking.
+        ranking: the ranking's name, such as ``1 PRO``.
+        path, number: file and line number, for errors.
     """
-    ranking = f"{line.topic} {line.stance}"
-    above = last_lines.get(ranking)
-    if above and line.rank <= above.rank:
+    if line.rank <= above.rank:
         problem = f"rank {line.rank} comes after rank {above.rank} of {ranking}"
         raise LineError("rank", path=path, problem=problem, remedy="order the lines by rank", line=number)
-    if above and line.score > above.score:
+    if line.score > above.score:
         problem = f"score {line.score} at rank {line.rank} of {ranking} is above {above.score}"
         raise LineError("score", path=path, problem=problem, remedy="rank by descending score", line=number)
-    last_lines[ranking] = line

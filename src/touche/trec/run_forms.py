@@ -1,4 +1,4 @@
-"""Runs and qrels in the forms of other tools: frames, dictionaries and records."""
+"""Runs and qrels in other tools' forms: frames, dictionaries and records."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ Functions for several runs take a list of them, or a dictionary of runs by names
 AnyQrels: TypeAlias = Any
 """Judgments in one of the forms of runs, with label (PyTerrier) or relevance (ir_measures) for score."""
 
-# Names of columns, most as in PyTerrier, each with its name in ir_measures; some names are equal.
+# PyTerrier's column names (mostly), each with ir_measures' name; some are the same.
 _OTHER_NAMES = {
     "qid": "query_id",
     "docno": "doc_id",
@@ -40,30 +40,32 @@ _OTHER_NAMES = {
     "stance": "stance",
     "label": "relevance",
 }
-IN_MEMORY = "qrels"  # the name of qrels without a file
+IN_MEMORY = "qrels"  # what qrels without a file are called
 _REMEDY = "pass a path, a frame, scores by topic and document, or records"
 
 
 def list_of_runs(runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun]) -> list[AnyRun]:
-    """Returns one run or several as a list, in their forms; of a dictionary of runs by name, the values."""
+    """Returns one run or several as a list, in whatever form they are. Keys of a dictionary of runs are
+    dropped.
+    """
     if _are_named(runs):
         return [*runs.values()]
     if _is_one(runs):
         return [runs]
     items = list(runs)
-    is_list_of_records = bool(items) and all(map(_is_record, items))  # which is one run
+    is_list_of_records = bool(items) and all(map(_is_record, items))  # such a list is one run
     return [items] if is_list_of_records else items
 
 
 class RunSource(NamedTuple):
-    """A run that is to be read.
+    """A run to be read.
 
     Attributes:
-        path: its file, or its name if it has none.
-        content: the run, or the bytes of a pipe or an open file; None if they are in the file.
-        name: its path or name, which differs from those of the other runs.
+        path: its file, or its name if there is no file.
+        content: the run, or the bytes of a pipe or open file; None if they are in the file.
+        name: its path or name, which no other run shares.
         passed: the run as it was passed.
-        is_tag: whether the name, a key of a dictionary, replaces the tags.
+        is_tag: whether the name is a dictionary's key, which replaces the tags.
     """
 
     path: Path
@@ -73,32 +75,31 @@ class RunSource(NamedTuple):
     is_tag: bool = False
 
     def read(self) -> Run:
-        """Returns the run with its name.
+        """Returns the run, with its name.
 
         Raises:
-            InputError: if it is unusable.
+            InputError: if it's unusable.
         """
         if isinstance(self.content, Run):
-            return checked(self.named(self.content))  # named first, for errors
+            return checked(self.named(self.content))  # named first, so that errors use the name
         return self.named(read_run(self.path, self.content))
 
     def named(self, run: Run) -> Run:
-        """Returns a run with the name of this source."""
+        """Gives a run this source's name."""
         return run.called(str(self.name)) if self.is_tag else replace(run, path=self.name)
 
 
 def run_sources(
     runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun], *, distinct: bool = True
 ) -> list[RunSource]:
-    """Returns one run or several before their files are read; runs with the same name are numbered.
+    """Returns one run or several, before their files are read. Runs with the same name are numbered.
 
     Args:
-        runs: the runs, or the runs by names of your choice; ``-`` is standard input.
-        distinct: whether to refuse a run that is passed twice: the same file or the same object.
+        runs: the runs, or a dictionary of runs by name; ``-`` is standard input.
+        distinct: whether passing the same file or object twice is an error.
 
     Raises:
-        ToucheError: if a run in memory is unusable, a run or a name is passed twice, or a path is that of a
-            folder.
+        ToucheError: if a run in memory is unusable, a run or name is passed twice, or a path is a folder.
     """
     source_by_identity = dict[object, RunSource]()
     taken_paths = set[str]()
@@ -113,14 +114,14 @@ def run_sources(
         elif path is not None and str(path) == STANDARD_INPUT:
             raise InputError(STANDARD_INPUT, "standard input, passed twice", "pass it once")
         elif distinct:
-            name = getattr(run, "path", "run") if path is None else path  # of a Run
+            name = getattr(run, "path", "run") if path is None else path  # a Run's path
             raise InputError(name, "passed twice", "pass it once")
         sources.append(source_by_identity[identity])
     return _named(sources, [*runs]) if _are_named(runs) else sources
 
 
 def _named(sources: Sequence[RunSource], keys: Sequence[Any]) -> list[RunSource]:
-    """Returns the runs of a dictionary with its keys as names."""
+    """Names a dictionary's runs after its keys."""
     names = [one_line(str(name)).strip() for name in keys]
     for key, name in zip(keys, names, strict=True):
         if not name:
@@ -134,17 +135,19 @@ def _named(sources: Sequence[RunSource], keys: Sequence[Any]) -> list[RunSource]
 
 
 def _source(run: AnyRun, path: Path | None, taken_paths: set[str]) -> RunSource:
-    """Returns the source of a run; if its name is taken, it gets a name such as ``NAME (2)``.
+    """Returns a run's source. If its name is taken, it becomes ``NAME (2)`` or the like.
 
     Args:
         run: the run.
         path: its path; None for a run in memory.
-        taken_paths: the resolved paths or names of other runs; that of this run is added.
+        taken_paths: the resolved paths or names of other runs, to which this one's is added.
     """
     content: bytes | Run | None
     if path is not None:
         content = content_of_pipe(path)
-    elif hasattr(run, "read") and not isinstance(run, Run):  # a Run would first build its frame
+    elif hasattr(run, "read") and not isinstance(
+        run, Run
+    ):  # checking a Run's attributes would build its frame
         path, content = _read_open_file(run)
     else:
         content = run_of(run)
@@ -159,15 +162,17 @@ def _source(run: AnyRun, path: Path | None, taken_paths: set[str]) -> RunSource:
 
 
 def read_runs(runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun], *, distinct: bool = True) -> list[Run]:
-    """Reads one run or several, each file once; arguments and errors as in the two functions called here."""
+    """Reads one run or several, each file once. Arguments and errors are those of the two functions it
+    calls.
+    """
     return read_sources(run_sources(runs, distinct=distinct))
 
 
 def read_sources(sources: Sequence[RunSource]) -> list[Run]:
-    """Reads runs, each file once, also if it is passed twice.
+    """Reads runs, each file once, even if it's passed twice.
 
     Raises:
-        ToucheError: if a run is unusable, or some of several files are not runs.
+        ToucheError: if a run is unusable, or some of several files aren't runs.
     """
     source_by_name = {source.name: source for source in sources}
     try:
@@ -179,9 +184,9 @@ def read_sources(sources: Sequence[RunSource]) -> list[Run]:
 
 
 def check_all_are_runs(sources: Sequence[RunSource]) -> None:
-    """Raises an error if some of several files are not runs, such as those of a pattern like ``out/bm25/*``.
+    """Raises an error if some of several files aren't runs, e.g. for a pattern like ``out/bm25/*``.
 
-    A single file has the error of its first broken line.
+    For a single file, the error of its first broken line says more.
     """
     files = [source.path for source in sources if source.content is None]
     other_files = [str(path) for path in files if is_other_file(path)] if len(sources) > 1 else []
@@ -191,26 +196,26 @@ def check_all_are_runs(sources: Sequence[RunSource]) -> None:
 
 
 def _are_named(runs: Any) -> TypeGuard[Mapping[str, AnyRun]]:
-    """Returns whether a dictionary has runs by name, instead of the scores of one run by topic."""
+    """Returns whether a dictionary contains runs by name, rather than one run's scores by topic."""
     return isinstance(runs, Mapping) and any(_is_run(run) for run in runs.values())
 
 
 def _is_run(source: Any) -> bool:
-    """Returns whether a value of a dictionary is a run, and not the scores of a topic's documents."""
+    """Returns whether a dictionary's value is a run, rather than the scores of a topic's documents."""
     if isinstance(source, Mapping):
         return any(isinstance(documents, Mapping) for documents in source.values())
-    if isinstance(source, Iterator):  # of records; the scores of documents cannot be one
+    if isinstance(source, Iterator):  # of records; document scores can't be an iterator
         return True
     if isinstance(source, list | tuple):
         return bool(source) and all(map(_is_record, source))
-    # The score of a document is not a run, although _is_one is True for it; None is a missing score.
+    # A document's score isn't a run, although _is_one is True for it. None is a missing score.
     return _is_one(source) and not isinstance(source, Real | None)
 
 
 def _is_one(runs: Any) -> bool:
-    """Returns whether a value is one run, in any form except a list of records.
+    """Returns whether a value is one run, in any form but a list of records.
 
-    A value that cannot be a run, such as a number, is also True; ``run_of`` refuses it later.
+    It's also True for values that can't be a run, such as numbers; ``run_of`` rejects them later.
     """
     if isinstance(runs, str | PathLike | Mapping | Run) or not isinstance(runs, Iterable):
         return True
@@ -218,27 +223,26 @@ def _is_one(runs: Any) -> bool:
 
 
 def _is_record(value: Any) -> bool:
-    """Returns whether a value is a record of ir_measures, and not a frame with such columns."""
-    # A Run would first build its frame, because it has the attributes of the frame.
+    """Returns whether a value is an ir_measures record, and not a frame with such columns."""
+    # Asking a Run for these attributes would build its frame.
     return not isinstance(value, Run) and hasattr(value, "query_id") and not hasattr(value, "columns")
 
 
 def run_of(source: AnyRun, name: str = "run") -> Run:
     """Returns a run in any form as ``Run``.
 
-    Without ranks, documents are in trec_eval's order: by descending score, ties by descending id.
+    Without ranks, documents are in trec_eval's order: descending score, ties by descending id.
 
     Args:
         source: the run.
-        name: name of the run if it has no tag.
+        name: the run's name if it has no tag.
 
     Returns:
-        The run. If the ranks of a frame start at 0, as in PyTerrier, 1 is added to each.
+        The run. If a frame's ranks start at 0, as in PyTerrier, 1 is added.
 
     Raises:
-        ToucheError: if the run is empty, or a column is missing or occurs twice. Also if an id is neither a
-            word nor an integer, a rank is not an integer, a score is not finite, or a topic has a document
-            twice.
+        ToucheError: if the run is empty, a column is missing or occurs twice, an id is neither a word nor an
+            integer, a rank isn't an integer, a score isn't finite, or a topic contains a document twice.
 
     Examples:
         >>> import touche
@@ -258,9 +262,9 @@ def run_of(source: AnyRun, name: str = "run") -> Run:
     size = len(table["qid"])
     topics = _ids(table, "qid", name)
     documents = _ids(table, "docno", name)
-    # Without ranks, all get 1, which ``ranked_by_score`` replaces at the end.
+    # Without ranks, all are 1 until ``ranked_by_score`` replaces them at the end.
     ranks = _numbers(table, "rank", name) if "rank" in table else [1] * size
-    if min(ranks, default=1) == 0:  # PyTerrier's ranks start at 0, those of files at 1
+    if min(ranks, default=1) == 0:  # PyTerrier's ranks start at 0, files' at 1
         ranks = [int(rank) + 1 for rank in ranks]
     scores = _numbers(table, "score", name)
     stances = [NO_STANCE] * size
@@ -286,14 +290,14 @@ def qrels_of(source: AnyQrels, name: str = "qrels") -> Qrels:
 
     Args:
         source: the judgments.
-        name: name in errors.
+        name: their name in errors.
 
     Returns:
         The grades by topic and document.
 
     Raises:
-        ToucheError: if there are no judgments, or a column is missing or occurs twice. Also if an id is
-            neither a word nor an integer, a label is not an integer, or a document has two labels.
+        ToucheError: if there are no judgments, a column is missing or occurs twice, an id is neither a word
+            nor an integer, a label isn't an integer, or a document has two labels.
 
     Examples:
         >>> import touche
@@ -322,11 +326,11 @@ def qrels_of(source: AnyQrels, name: str = "qrels") -> Qrels:
 
 
 class QrelsSource(NamedTuple):
-    """Judgments that replace those of a task.
+    """Judgments to use instead of a task's.
 
     Attributes:
         path: their file, or their name in errors.
-        content: the judgments, or the bytes of a pipe; None if they are in the file.
+        content: the judgments, or a pipe's bytes; None if they are in the file.
     """
 
     path: Path
@@ -334,12 +338,12 @@ class QrelsSource(NamedTuple):
 
     @property
     def file(self) -> Path:
-        """The file, whose name is that of the dimension, or ``qrels``."""
+        """The file that the dimension is named after, or ``qrels``."""
         return self.path.absolute() if self.content is None else Path(IN_MEMORY)
 
 
 def qrels_source(qrels: AnyQrels) -> QrelsSource | None:
-    """Returns judgments in any form before their file is read; None stays None.
+    """Returns judgments in any form, before their file is read. None stays None.
 
     Raises:
         ToucheError: if the file is missing, or judgments in memory are unusable.
@@ -356,20 +360,20 @@ def qrels_source(qrels: AnyQrels) -> QrelsSource | None:
 
 
 def _read_open_file(file: Any) -> tuple[Path, bytes]:
-    """Returns the name and the content of an open file of texts or bytes."""
+    """Returns an open file's name and content. It may be a text or a binary file."""
     name = str(getattr(file, "name", "the open file"))
     try:
         content = file.read()
     except (OSError, ValueError) as error:  # closed, opened for writing, or not UTF-8
         raise InputError(name, f"cannot be read ({error})", "open it as text, or pass its path") from error
     if isinstance(content, str):
-        # Lone surrogates stay, so that the reader refuses their line as not UTF-8.
+        # Keep lone surrogates, so that the reader rejects their line as not UTF-8.
         content = content.encode("utf-8", "surrogatepass")
     return Path(name), content
 
 
 def _run_name(source: Any, default: str) -> str:
-    """Returns the tag of a frame as one line; ``default`` if there is none."""
+    """Returns a frame's tag as one line, or ``default`` if it has none."""
     name = getattr(source, "attrs", {}).get("tag")
     one_line_name = one_line(str(name)).strip() if name else ""
     return one_line_name or default
@@ -378,19 +382,19 @@ def _run_name(source: Any, default: str) -> str:
 def _table(
     source: Any, source_name: str, wanted: Sequence[str], optional: Sequence[str] = ()
 ) -> dict[str, list[Any]]:
-    """Returns the columns of a frame, mapping or list of records, by their names in PyTerrier.
+    """Returns a frame's, mapping's or record list's columns by their PyTerrier names.
 
     Args:
-        source: the run or the judgments.
+        source: the run or judgments.
         source_name: their name in errors.
-        wanted: the columns of topics, documents and values.
-        optional: further columns, which only frames can have.
+        wanted: the columns for topics, documents and values.
+        optional: further columns, which only frames may have.
     """
     if is_frame(source):
         return _columns_of_frame(as_pandas(source), source_name, wanted, optional)
     if isinstance(source, Mapping):
         return _columns_of_mapping(source, source_name, wanted)
-    # A text never comes here, because it is the path of a file.
+    # Strings don't get here, because they are paths.
     if isinstance(source, Iterable) and not isinstance(source, bytes | bytearray):
         records = list(source)
         attributes = [_OTHER_NAMES[column] for column in wanted]
@@ -405,7 +409,7 @@ def _table(
 def _columns_of_mapping(
     source: Mapping[Any, Any], source_name: str, wanted: Sequence[str]
 ) -> dict[str, list[Any]]:
-    """Returns the columns of ``{topic: {document: value}}``; ``wanted`` has their names in this order."""
+    """Returns the columns of ``{topic: {document: value}}``, named ``wanted`` in this order."""
     for topic, documents in source.items():
         if not isinstance(documents, Mapping):
             problem = f"topic {quoted(topic)} has {quoted(documents)}"
@@ -421,10 +425,10 @@ def _columns_of_mapping(
 def _columns_of_frame(
     frame: Any, source_name: str, wanted: Sequence[str], optional: Sequence[str]
 ) -> dict[str, list[Any]]:
-    """Returns those of the columns that a frame of pandas has, by their names in PyTerrier.
+    """Returns the columns that a pandas frame contains, by their PyTerrier names.
 
     Raises:
-        ToucheError: if the frame lacks a wanted column, or has a column twice, also by its other name.
+        ToucheError: if a wanted column is missing, or a column occurs twice, including under its other name.
     """
     table = {}
     for column in (*wanted, *optional):
@@ -440,8 +444,10 @@ def _columns_of_frame(
 
 
 def _ids(table: Mapping[str, list[Any]], column: str, source_name: str) -> list[str]:
-    """Returns ids as texts; integers are also ids. Both may be of numpy's types."""
-    ids = [value if type(value) is str else as_id(value) for value in table[column]]  # the first test is fast
+    """Returns ids as strings. Integers are ids too, and numpy's types are fine."""
+    ids = [
+        value if type(value) is str else as_id(value) for value in table[column]
+    ]  # the first check is fast
     for row, value in enumerate(ids, 1):
         if not is_word(value):
             problem = f"{column} {quoted(value)} is not an id"
@@ -450,7 +456,7 @@ def _ids(table: Mapping[str, list[Any]], column: str, source_name: str) -> list[
 
 
 def _numbers(table: Mapping[str, list[Any]], column: str, source_name: str) -> list[Any]:
-    """Returns the values of a column, which have to be valid ranks, scores or labels."""
+    """Returns a column's values, which must be valid ranks, scores or labels."""
     is_valid, description = _CHECKS[column]
     for row, value in enumerate(table[column], 1):
         if not is_valid(value):
@@ -460,7 +466,7 @@ def _numbers(table: Mapping[str, list[Any]], column: str, source_name: str) -> l
 
 
 def _is_missing(value: Any) -> bool:
-    """Returns whether a cell of a frame is empty."""
+    """Returns whether a frame's cell is empty."""
     return value is None or value == "" or value != value  # only NaN differs from itself
 
 
@@ -470,7 +476,7 @@ def _is_rank(value: Any) -> bool:
 
 
 def _is_whole(value: Any) -> bool:
-    """Returns whether a value is a whole number, also of numpy; the first test is fast."""
+    """Returns whether a value is a whole number, including numpy's. The first check is fast."""
     return type(value) is int or (isinstance(value, Integral) and not isinstance(value, bool))
 
 

@@ -1,4 +1,4 @@
-"""TREC run files: ``topic stance document rank score tag`` on each line."""
+"""TREC run files, with lines ``topic stance document rank score tag``."""
 
 import os
 import re
@@ -21,35 +21,36 @@ from touche.trec.columns import Columns, Run, decode_cells, split_lines
 from touche.trec.columns import RunLine as RunLine
 
 _REMEDY = "write: topic Q0 document rank score tag"
-# Numbers in C's notation. The quantifiers do not backtrack, because sequences of digits may be long.
+# Numbers as C writes them. Quantifiers don't backtrack, because digits may go on for long.
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
 _CHARACTERS_OF_DECIMALS = b"0123456789+-.eE"
-MOST_DIGITS = 18  # of a rank; official runs start at 0 or 1, and trec_eval ignores ranks
+MOST_DIGITS = 18  # in a rank; official runs start at 0 or 1, and trec_eval ignores ranks
 _RANK = re.compile(f"[0-9]{{1,{MOST_DIGITS}}}")
 _BEYOND_FLOAT32 = 2.0**128 - 2.0**103  # the smallest number that rounds to infinity
-_ZERO = np.float32(0)  # added to scores, which turns -0 into 0
-# numpy writes a float32 up to the first number, or from the second one on, with an exponent; orjson writes it
-# in another form.
+_ZERO = np.float32(0)  # adding it to scores turns -0 into 0
+# numpy writes a float32 with an exponent up to the first number and from the second one on. There,
+# orjson's form differs.
 _EXPONENT_UP_TO = 1e-4
 _EXPONENT_FROM = 1e6
-BLOCK = 2_000  # lines that are parsed together; more take longer, as they leave the processor's cache
-_LARGEST_BLOCK = 1 << 20  # bytes; the cells of larger ones need much memory
-MOST_BROKEN_LINES = 100_000  # in a run; runs have at most 50,000 lines: 1000 for each of 50 topics
+BLOCK = 2_000  # lines parsed together; larger blocks leave the processor's cache and take longer
+_LARGEST_BLOCK = 1 << 20  # bytes; cells of a larger block would need much memory
+MOST_BROKEN_LINES = 100_000  # in a run; real runs have at most 50,000 lines: 1000 for each of 50 topics
 IS_HEADER = "line 1 is a header"
 _HEADER_WORDS = re.compile(
     r"q?_?id|(?:q|query|topic|doc|document|corpus)[-_]?(?:id|no|number)?|q0|iter\w*|rank|score|tag|run\w*|label"
     r"|relevan\w*|grade",
     re.IGNORECASE,
 )
-RUN_FILE = "run.txt"  # in the output folder of a baseline
+RUN_FILE = "run.txt"  # in a baseline's output folder
 MAX_DEPTH = 1000  # documents per topic, by every year's rules
 
 
 class LineError(InputError):
-    """A broken line of a run.
+    """A broken line in a run.
 
     Attributes:
-        kind: the broken column, or another word for the problem, such as ``columns`` for their number.
+        kind: the broken column, or another word for the problem, such as ``columns`` if their number is
+            wrong.
     """
 
     def __init__(self, kind: str, path: Path, problem: str, remedy: str, line: int) -> None:
@@ -58,21 +59,22 @@ class LineError(InputError):
 
 
 def read_run(path: Path, content: bytes | None = None) -> Run:
-    """Reads a run; accepts any white space between columns, tags with blanks, and ranks from 0 or 1.
+    """Reads a run. Columns are separated by any whitespace, tags may contain blanks, ranks may start at 0 or
+    1.
 
     Args:
-        path: the file, or the name of the content.
-        content: the bytes, if they are not in a file.
+        path: the file, or a name for the content.
+        content: the bytes, if they aren't in a file.
 
     Raises:
-        InputError: if the file is unreadable or empty, or a line lacks a column or repeats a document of its
-            topic. If each stance has its own ranking, a document may be in both.
+        InputError: if the file is unreadable or empty, a column is missing, or a topic repeats a document. If
+            each stance has its own ranking, a document may be in both.
     """
     columns = Columns()
     try:
         read_columns(path, columns, content=content)
     except InputError:
-        check_unique(columns.run(path).rankings)  # an error above the broken line comes first
+        check_unique(columns.run(path).rankings)  # report errors above the broken line first
         raise
     return checked(columns.run(path))
 
@@ -83,16 +85,16 @@ def read_columns(
     note: Callable[[LineError], None] | None = None,
     content: bytes | None = None,
 ) -> bool:
-    """Reads the lines of a run; the file may be empty, and a document may occur twice.
+    """Reads a run's lines. The file may be empty, and documents may occur twice.
 
     Args:
         path, content: as in ``read_run``.
-        columns: receives the lines, also those before an error.
-        note: called with the error of each line that is broken or blank. Without it, the first broken line is
-            an error, and blank lines are skipped.
+        columns: receives the lines, including those before an error.
+        note: called with an error for each broken or blank line. Without it, the first broken line is an
+            error, and blank lines are skipped.
 
     Returns:
-        Whether the file begins with a byte order mark.
+        Whether the file starts with a byte order mark.
 
     Raises:
         InputError: if the file is unreadable or a line is broken.
@@ -101,7 +103,7 @@ def read_columns(
     first_line = 1
     has_mark = False
     while block := list(islice(lines, BLOCK)):
-        without_mark = block  # lines that are parsed one by one lose the mark when they are decoded
+        without_mark = block  # when lines are parsed one by one, decoding removes the mark
         if first_line == 1 and block[0].startswith(BOM_UTF8):
             has_mark = True
             without_mark = [block[0].removeprefix(BOM_UTF8), *block[1:]]
@@ -109,16 +111,16 @@ def read_columns(
             parsed_lines = list[tuple[int, RunLine]]()
             try:
                 parsed_lines.extend(_parse_one_by_one(block, path, first_line, note))
-            finally:  # extend has added the lines above an error
+            finally:  # extend has already added the lines above an error
                 columns.add_lines(parsed_lines)
         first_line += len(block)
     return has_mark
 
 
 def _add_at_once(lines: Sequence[bytes], first_line: int, columns: Columns) -> bool:
-    """Adds lines if ``parse_line`` accepts each of them, and no tag has blanks; returns whether it did so.
+    """Adds lines if ``parse_line`` accepts them all and tags contain no blanks. Returns whether it did.
 
-    It is much faster than parsing the lines one by one. A few lines that ``parse_line`` accepts are refused.
+    This is much faster than parsing line by line. It rejects a few lines that ``parse_line`` accepts.
     """
     cells = split_lines(lines, 6) if sum(map(len, lines)) <= _LARGEST_BLOCK else None
     if cells is None:
@@ -137,10 +139,10 @@ def _add_at_once(lines: Sequence[bytes], first_line: int, columns: Columns) -> b
     except ValueError:  # not UTF-8, or not a number
         return False
     ids = [*topic_ids, *document_ids]
-    # Characters for private use are not printable; ``parse_line`` accepts them.
+    # Private use characters aren't printable, but ``parse_line`` accepts them.
     if max(map(len, ids)) > LONGEST_WORD or not "".join(ids).isprintable():
         return False
-    with np.errstate(over="ignore"):  # too large scores become infinite, without numpy's warning
+    with np.errstate(over="ignore"):  # scores that are too large become infinite, without numpy's warning
         is_finite = bool(np.isfinite(values.astype(np.float32)).all())
     if is_finite:
         columns.add(
@@ -158,11 +160,15 @@ def _add_at_once(lines: Sequence[bytes], first_line: int, columns: Columns) -> b
 def _parse_one_by_one(
     block: Sequence[bytes], path: Path, first_line: int, note: Callable[[LineError], None] | None
 ) -> Iterator[tuple[int, RunLine]]:
-    """Yields the lines with their numbers; ``note`` is as in ``read_columns``."""
-    if note is None and not b"".join(block).strip():  # fast, because a small packed file can have millions
+    """Yields lines with their numbers. ``note`` is as in ``read_columns``."""
+    if (
+        note is None and not b"".join(block).strip()
+    ):  # fast, because a small packed file can contain millions of blank lines
         return
     for number, text in enumerate(decoded(block, path, first_line), first_line):
-        is_empty_file = not text  # only a byte order mark, which decoding drops; other lines have their end
+        is_empty_file = (
+            not text
+        )  # only a byte order mark, which decoding drops; other lines include their end
         is_skipped_blank = note is None and not text.strip()
         if is_empty_file or is_skipped_blank:
             continue
@@ -175,7 +181,7 @@ def _parse_one_by_one(
 
 
 def other_format(text: str, line: int) -> tuple[str, str] | None:
-    """Returns problem and remedy if a broken line of a run or qrels is in another format; else None.
+    """Returns the problem and remedy if a broken line belongs to another format, or None.
 
     Args:
         text: the line.
@@ -194,15 +200,16 @@ def other_format(text: str, line: int) -> tuple[str, str] | None:
 
 
 def split_columns(text: str, at_most: int = -1) -> list[str]:
-    """Splits a line at ASCII white space, at most ``at_most`` times; -1 means everywhere."""
-    # As bytes, because other white space does not separate columns. Texts in memory may have lone surrogates.
-    # ``strip`` is for the white space behind the last column, which ``split`` keeps after ``at_most`` splits.
+    """Splits a line at ASCII whitespace, at most ``at_most`` times; -1 means everywhere."""
+    # As bytes, because other whitespace doesn't separate columns. Strings may contain lone
+    # surrogates. ``strip`` removes whitespace after the last column, which ``split`` would keep after
+    # ``at_most`` splits.
     columns = text.encode("utf-8", "surrogatepass").strip().split(maxsplit=at_most)
     return [column.decode("utf-8", "surrogatepass") for column in columns]
 
 
 def decimal(text: str) -> float | None:
-    """Returns the finite number in a column, or None."""
+    """Returns a column's finite number, or None."""
     if not _DECIMAL.fullmatch(text):
         return None
     number = float(text)
@@ -210,36 +217,32 @@ def decimal(text: str) -> float | None:
 
 
 def checked(run: Run, remedy: str = "check what wrote it") -> Run:
-    """Checks that a run has lines, finite scores, and no document twice in a ranking.
+    """Returns a run if it has lines, finite scores and no document twice in a ranking.
 
     Args:
         run: the run.
-        remedy: what to do about a file without lines.
+        remedy: what to do if it has no lines.
 
     Raises:
-        InputError: if a check fails; the message names the line, or the empty file.
+        InputError: if a check fails. The message names the line, or the empty file.
     """
     check_unique(run.rankings)
     if not run:
         raise InputError(run.path, "the run is empty", remedy)
-    is_finite = np.abs(run.scores) < _BEYOND_FLOAT32  # also False for NaN
+    is_finite = np.abs(run.scores) < _BEYOND_FLOAT32  # False for NaN, too
     if not is_finite.all():
-        wrong_line = np.argmin(is_finite)  # the first one
+        wrong_line = np.argmin(is_finite)  # the first one that isn't finite
         problem = f"the score {run.scores[wrong_line]} is not finite as float32"
         raise InputError(run.path, problem, "correct it", line=int(run.numbers[wrong_line]))
     return run
 
 
 def check_unique(run: Run) -> None:
-    """Checks that a run has no document twice for a topic.
-
-    Raises:
-        InputError: naming the line.
-    """
+    """Raises an InputError if a topic contains a document twice; it names the line."""
     ids_by_topic = (run.documents[lines].tolist() for lines in run.by_topic.values())
     if all(len(set(ids)) == len(ids) for ids in ids_by_topic):
         return
-    # A slower search, which finds the line.
+    # A slower search for the line.
     seen = set()
     for number, topic, document in zip(run.numbers.tolist(), run.topics, run.documents, strict=True):
         if (topic, document) in seen:
@@ -249,26 +252,26 @@ def check_unique(run: Run) -> None:
 
 
 def by_topic(lines: Iterable[RunLine]) -> dict[str, Run]:
-    """Returns the lines of each topic, in their order."""
+    """Returns each topic's lines, in order."""
     run = Run.of(lines)
     return {topic: run.take(indices) for topic, indices in run.by_topic.items()}
 
 
 def in_order_of_score(lines: Iterable[RunLine]) -> Run:
-    """Returns a run whose topics have their lines in trec_eval's order: by score, ties by descending id."""
+    """Sorts each topic's lines in trec_eval's order: by score, ties by descending id."""
     run = Run.of(lines)
-    # An empty run has no topics, and numpy cannot join zero arrays.
+    # An empty run has no topics, and numpy can't join zero arrays.
     return run.take(np.concatenate([*run.by_score.values()])) if run else run
 
 
 def ranking(hits: Iterable[tuple[str, float]], depth: int = MAX_DEPTH) -> list[tuple[str, np.float32]]:
-    """Sorts scored documents into the one order in which rank and score cannot disagree.
+    """Sorts scored documents in the one order in which ranks and scores can't disagree.
 
-    Scores are rounded to float32, as in trec_eval. Ties are ordered by document id descending, also at the
-    cut at ``depth``.
+    Scores are rounded to float32, as in trec_eval. Ties are ordered by descending document id, also where the
+    list is cut at ``depth``.
 
     Raises:
-        ToucheError: if a score is not finite or a document occurs twice.
+        ToucheError: if a score isn't finite or a document occurs twice.
     """
     score_by_document: dict[str, np.float32] = {}
     for document, score in hits:
@@ -280,7 +283,7 @@ def ranking(hits: Iterable[tuple[str, float]], depth: int = MAX_DEPTH) -> list[t
             problem = f"document {quoted(document)} has the score {quoted(score)}"
             raise ToucheError(f"{problem}; scores must be numbers that are finite as float32")
         score_by_document[document] = as_float32(score)
-    # By score, then by document, as Run.by_score.
+    # By score, then by document, like Run.by_score.
     ordered = sorted(score_by_document.items(), key=lambda hit: (hit[1], hit[0]), reverse=True)
     return ordered[:depth]
 
@@ -288,24 +291,24 @@ def ranking(hits: Iterable[tuple[str, float]], depth: int = MAX_DEPTH) -> list[t
 def with_unmatched(
     hits: Sequence[tuple[str, float]], others: Iterable[str], depth: int
 ) -> list[tuple[str, float]]:
-    """Appends the candidates that do not match the query, because re-ranking must not lose any.
+    """Appends candidates that don't match the query, because re-ranking must not lose any.
 
-    They all get one score: 0 if the scores of all hits are positive, else the next float32 below the lowest.
+    They all get the same score: 0 if all hits score above 0, or else the next float32 below the lowest score.
 
     Args:
-        hits: the documents that match with their scores, best first.
-        others: the ids of the other candidates.
-        depth: the largest number of documents.
+        hits: matching documents with their scores, best first.
+        others: the other candidates' ids.
+        depth: the maximum number of documents.
 
     Returns:
-        The documents with their scores, best first; at most ``depth``.
+        At most ``depth`` documents with their scores, best first.
 
     Examples:
         >>> import touche
         >>> touche.with_unmatched([("d1", 2.5)], ["d2", "d3"], depth=10)
         [('d1', 2.5), ('d3', 0.0), ('d2', 0.0)]
     """
-    # Without hits, the lowest score counts as 1, so that the candidates get 0.
+    # Without hits, use 1 as the lowest score, so that candidates get 0.
     lowest = np.float32(min((score for _, score in hits), default=1.0))
     score = 0.0 if lowest > 0 else float(np.nextafter(lowest, np.float32(-inf)))
     unmatched = [(id, score) for id in sorted(others, reverse=True)]
@@ -313,10 +316,10 @@ def with_unmatched(
 
 
 def digits(scores: NDArray[np.float32]) -> list[str]:
-    """Returns scores with the fewest digits that restore the same float32, as ``str`` does.
+    """Returns scores with the fewest digits that restore the same float32, like ``str``.
 
-    orjson writes most scores, because it is faster. Scores with an exponent have other forms in JSON, so
-    ``str`` writes them.
+    orjson does most of the work, because it's faster. It writes exponents differently, so ``str`` writes
+    those scores.
     """
     if not len(scores):
         return []
@@ -330,29 +333,29 @@ def digits(scores: NDArray[np.float32]) -> list[str]:
 
 
 def is_score(value: Any) -> bool:
-    """Returns whether a value is a number that is finite as float32; the first test is fast."""
+    """Returns whether a value is a number that's finite as float32. The first check is fast."""
     if isinstance(value, float | np.float32) and -3e38 < value < 3e38:  # less than the largest float32
         return True
     return isinstance(value, Real) and not isinstance(value, bool) and isfinite(as_float32(value))
 
 
 def as_float32(score: float | Real) -> np.float32:
-    """Returns a score as trec_eval reads it; infinite if no float32 is as large."""
+    """Returns a score as trec_eval reads it; infinite if it's too large for float32."""
     try:
         value = float(score)
-    except OverflowError:  # an integer beyond all floats; callers do not need its sign
+    except OverflowError:  # an integer larger than any float; callers don't need its sign
         return np.float32(inf)
-    if abs(value) >= _BEYOND_FLOAT32:  # numpy would warn, and its errstate is slow
+    if abs(value) >= _BEYOND_FLOAT32:  # otherwise numpy would warn, and its errstate is slow
         return np.float32(inf if value > 0 else -inf)
     return np.float32(value) + _ZERO
 
 
 def parse_line(text: str, path: Path, number: int) -> RunLine:
-    """Parses one line of a run; the tag may contain blanks.
+    """Parses a run's line. The tag may contain blanks.
 
     Raises:
-        LineError: if a column is missing, the topic or document is not an id, the rank is not a whole number
-            with up to 18 digits, or the score is not finite as float32.
+        LineError: if a column is missing, the topic or document isn't an id, the rank isn't a whole number
+            with up to 18 digits, or the score isn't finite as float32.
     """
     columns = split_columns(text, 5)
     is_broken = len(columns) < 6 or "\r" in columns[5]
@@ -380,20 +383,22 @@ def parse_line(text: str, path: Path, number: int) -> RunLine:
 
 
 def check_broken(broken: Sequence[Any], path: Path) -> None:
-    """Raises an InputError if a file has too many broken lines to be a run."""
+    """Raises an InputError if so many lines are broken that the file can't be a run."""
     if len(broken) > MOST_BROKEN_LINES:
         problem = f"more than {MOST_BROKEN_LINES} broken lines"
         raise InputError(path, problem, "check that this is a run", line=broken[-1].line)
 
 
 def is_other_file(path: Path) -> bool:
-    """Returns whether the first line of a file is not that of a run; False for an empty or missing file."""
+    """Returns whether a file's first line isn't a run's. False for an empty or missing file."""
     try:
         number, line = next(read_lines(path, OF_TABLES), (0, ""))
         if line:
             parse_line(line, path, number)
     except LineError as error:
-        return error.kind != "score"  # with a broken score it is a run; a later error names the line
-    except InputError:  # unreadable, or not a text; a missing file has its own error
+        return (
+            error.kind != "score"
+        )  # if just the score is broken, it is a run, and a later error names the line
+    except InputError:  # unreadable or not text; a missing file gets its own error
         return os.path.exists(path)  # noqa: PTH110 (Path.exists raises for overlong names)
     return False

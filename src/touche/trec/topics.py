@@ -1,4 +1,4 @@
-"""Topics, and readers of their formats."""
+"""Topics and their file formats."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,11 +14,17 @@ from touche.io.identifiers import check_new_id
 from touche.io.json_lines import read_jsonl, text_field
 from touche.io.opening import OF_TABLES, PACKED_SUFFIXES, open_binary, plain_name, read_lines
 
-# Plain or packed; the first in this order is used.
+# Plain or packed; the first one found, in this order, is used.
 TOPIC_FILES = ("topics.xml", "queries.jsonl", "queries.tsv", "topics.tsv")
-NUMBER_NAMES = ("qid", "query_id", "number", "_id", "id")  # of the field with the id; the first one counts
+NUMBER_NAMES = (
+    "qid",
+    "query_id",
+    "number",
+    "_id",
+    "id",
+)  # the field that contains the id; the first match counts
 TITLE_NAMES = ("query", "title", "text")
-# The same in XML: elements in a <topic>, or for the number its attributes.
+# The same for XML: elements in a <topic>, or attributes for the number.
 _XML_NAMES = {
     "number": ("number", "num", "id"),
     "title": ("title", "query"),
@@ -27,8 +33,8 @@ _XML_NAMES = {
     "objects": ("objects",),
 }
 _LARGEST_XML = 1 << 24  # bytes; official files have about 40,000
-_DEEPEST_XML = 100  # elements in each other; more need much memory
-# Lines are longer than those of runs, with narratives or BEIR's metadata, and take longer to read.
+_DEEPEST_XML = 100  # nested elements; deeper ones need much memory
+# Lines can contain narratives or BEIR's metadata, so they are longer than a run's and slower to read.
 _LIMITS = OF_TABLES._replace(longest_line=1 << 20, most_lines=500_000, least_bytes=20)
 _LONGEST_REASON = 60  # characters
 
@@ -38,12 +44,12 @@ class Topic:
     """An information need.
 
     Attributes:
-        number: the id of the topic, as in the first column of runs and qrels.
-        title: the question; all automatic runs use it as their query.
-        objects: the compared objects of a comparative question (2022 task 2); else empty.
-        description: the situation of the user; empty if the organizers wrote none.
-        narrative: the definition of relevance; empty if the organizers wrote none.
-        candidates: the ids of the documents to re-rank, or None for the whole collection.
+        number: the topic's id, as in the first column of runs and qrels.
+        title: the question, which all automatic runs use as their query.
+        objects: what a comparative question compares (2022 task 2); otherwise empty.
+        description: the user's situation; may be empty.
+        narrative: what makes a document relevant; may be empty.
+        candidates: ids of the documents to re-rank, or None for the whole collection.
     """
 
     number: str
@@ -55,18 +61,18 @@ class Topic:
 
 
 def in_order(number: str) -> tuple[int, str]:
-    """Returns a sort key by which topic 2 precedes topic 10."""
+    """Returns a sort key that puts topic 2 before topic 10."""
     return len(number), number
 
 
 def name_of_topics(path: Path) -> str:
-    """Returns the name that a file of topics has in an input directory."""
+    """Returns what a topics file is called in an input directory."""
     suffix = Path(plain_name(path.name)).suffix
     return next((name for name in TOPIC_FILES if name.endswith(suffix)), TOPIC_FILES[0])
 
 
 def read_topics(path: Path) -> tuple[Topic, ...]:
-    """Reads the topics of a file: JSON lines or TSV if its name has the suffix .jsonl or .tsv, else XML.
+    """Reads a topics file: JSON lines if it's called .jsonl, TSV if it's called .tsv, otherwise XML.
 
     Raises:
         InputError: if the file is broken.
@@ -77,14 +83,14 @@ def read_topics(path: Path) -> tuple[Topic, ...]:
 
 
 def read_topics_xml(path: Path) -> list[Topic]:
-    """Reads the organizers' topics.xml: a ``<topic>`` with ``<number>`` and ``<title>`` for each topic.
+    """Reads the organizers' topics.xml: a ``<topic>`` with ``<number>`` and ``<title>`` per topic.
 
-    The number may also be an attribute, and the title a ``<query>``. An element's text includes that of the
-    elements in it. White space becomes single blanks. Files that declare entities are refused.
+    The number can also be an attribute, and the title a ``<query>``. An element's text includes that of
+    elements inside it. Whitespace becomes single blanks. Files that declare entities are rejected.
 
     Raises:
-        InputError: if the file is unreadable or not well-formed, there is no topic, or a topic lacks
-            its title or its number, or repeats the number of another.
+        InputError: if the file is unreadable or not well-formed, there is no topic, or a topic lacks its
+            title or number, or repeats a number.
     """
     seen: set[str] = set()
     topics = [_topic_of_texts(texts, path, line, seen) for line, texts in _parse_xml(path)]
@@ -92,12 +98,13 @@ def read_topics_xml(path: Path) -> list[Topic]:
 
 
 def read_queries_jsonl(path: Path) -> list[Topic]:
-    """Reads JSON lines of TIRA, BEIR or ir_datasets: ``{"qid", "query"}``, ``{"_id", "text"}`` and so on.
+    """Reads JSON lines from TIRA, BEIR or ir_datasets: ``{"qid", "query"}``, ``{"_id", "text"}`` and so on.
 
-    Description, narrative and objects come from TIRA's ``original_query``, BEIR's ``metadata``, or the line.
+    Description, narrative and objects come from TIRA's ``original_query``, BEIR's ``metadata``, or the line
+    itself.
 
     Raises:
-        InputError: if the file is unreadable, or a line is broken, or a topic lacks or repeats its id.
+        InputError: if the file is unreadable, a line is broken, or a topic lacks or repeats its id.
     """
     seen: set[str] = set()
     lines = read_jsonl(path, _LIMITS)
@@ -106,10 +113,10 @@ def read_queries_jsonl(path: Path) -> list[Topic]:
 
 
 def read_queries_tsv(path: Path) -> list[Topic]:
-    """Reads lines of a topic's id and query, separated by a tab.
+    """Reads lines with a topic's id and query, separated by a tab.
 
     Raises:
-        InputError: if the file is unreadable, or a line is broken, or a topic lacks or repeats its id.
+        InputError: if the file is unreadable, a line is broken, or a topic lacks or repeats its id.
     """
     seen: set[str] = set()
     topics = list[Topic]()
@@ -124,22 +131,22 @@ def read_queries_tsv(path: Path) -> list[Topic]:
 
 
 def first_name(fields: Mapping[str, Any], names: Sequence[str]) -> str:
-    """Returns the first of these names that a record has; if it has none, the first name."""
+    """Returns the first of these names that's in the record, or else the first name."""
     return next((name for name in names if name in fields), names[0])
 
 
 def _as_in_tira(fields: dict[str, Any]) -> dict[str, Any]:
-    """Returns the fields of a line with TIRA's names.
+    """Renames a line's fields as in TIRA.
 
-    TIRA has the other texts of a topic in ``original_query``, ir_datasets in the line itself; this project
-    writes them as metadata of BEIR. Objects are those that a comparative question compares.
+    TIRA puts a topic's other texts into ``original_query``, and ir_datasets into the line itself. This
+    project writes them as BEIR metadata. Objects are what a comparative question compares.
     """
     number = first_name(fields, NUMBER_NAMES)
     title = first_name(fields, TITLE_NAMES)
     details = fields.get("original_query")
     if not isinstance(details, dict):
         metadata = fields.get("metadata") if number == "_id" else fields
-        # Values that other projects write may have any type; only texts are used.
+        # Other projects may write values of any type; we only use strings.
         details = {
             name: value
             for name, value in (metadata.items() if isinstance(metadata, dict) else ())
@@ -154,7 +161,7 @@ def _is_list_of_texts(value: Any) -> bool:
 
 
 def _at_least_one(topics: list[Topic], path: Path, remedy: str) -> list[Topic]:
-    """Returns the topics of a file; an empty list raises an InputError."""
+    """Returns a file's topics. If there are none, it raises an InputError."""
     if not topics:
         raise InputError(path, "no topics in this file", remedy)
     return topics
@@ -164,7 +171,7 @@ def topic_of_query(fields: dict[str, Any], path: Path, line: int, seen: set[str]
     """Returns the topic in a line of queries.jsonl or rerank.jsonl.
 
     Args:
-        fields: the line, with TIRA's names of fields.
+        fields: the line, with fields named as in TIRA.
         path, line: file and line, for errors.
         seen: the ids of earlier topics; repeating one is an error.
     """
@@ -194,7 +201,7 @@ def _objects(value: Any, path: Path, line: int) -> tuple[str, ...]:
 
 
 def _topic_of_texts(texts: Mapping[str, str], path: Path, line: int, seen: set[str]) -> Topic:
-    """Returns the topic with the texts that ``_parse_xml`` yields."""
+    """Returns a topic made of the texts from ``_parse_xml``."""
     if not texts["number"]:
         problem = "the topic has no number"
         raise InputError(path, problem, 'add a <number>, or an attribute number="1"', line=line)
@@ -205,7 +212,7 @@ def _topic_of_texts(texts: Mapping[str, str], path: Path, line: int, seen: set[s
 
 
 def _parse_xml(path: Path) -> list[tuple[int, dict[str, str]]]:
-    """Returns the line and the texts of each ``<topic>``, by the names of the fields of ``Topic``."""
+    """Returns each ``<topic>``'s line and texts, which are named after ``Topic``'s fields."""
     target = _Topics(path)
     parser = DefusedXMLParser(target=target)
     target.expat = parser.parser
@@ -220,7 +227,7 @@ def _parse_xml(path: Path) -> list[tuple[int, dict[str, str]]]:
     except DefusedXmlException as error:
         line = parser.parser.CurrentLineNumber
         raise InputError(path, "the file declares an entity", "remove the declaration", line=line) from error
-    except (ParseError, LookupError, ValueError) as error:  # unknown encodings raise the last two
+    except (ParseError, LookupError, ValueError) as error:  # an unknown encoding raises one of the last two
         line = parser.parser.CurrentLineNumber
         problem = f"broken XML ({one_line(str(error))[:_LONGEST_REASON]})"
         remedy = "repair the file and save it in UTF-8"
@@ -232,11 +239,12 @@ def _parse_xml(path: Path) -> list[tuple[int, dict[str, str]]]:
 
 
 class _Topics:
-    """Collects the texts of topics while the parser reads; no tree, whose nesting would need much memory.
+    """Collects topics' texts while the parser reads. There is no tree, because nesting could use much
+    memory.
 
     Attributes:
-        expat: the parser that calls this object, and knows its current line.
-        topics: the line and the texts of each topic.
+        expat: the parser that calls this object and knows its current line.
+        topics: each topic's line and texts.
     """
 
     expat: Any
@@ -245,11 +253,11 @@ class _Topics:
         self.topics = list[tuple[int, dict[str, str]]]()
         self._path = path
         self._depth = 0
-        self._topic_depth = 0  # of the open <topic>; 0 without one
+        self._topic_depth = 0  # where the open <topic> is nested; 0 outside
         self._line = 0
-        self._number = ""  # the attribute of the open <topic>
-        self._texts = dict[str, list[str]]()  # of the open <topic>, by element
-        self._text: list[str] | None = None  # that of the open element in it
+        self._number = ""  # the open <topic>'s attribute
+        self._texts = dict[str, list[str]]()  # the open <topic>'s texts by element
+        self._text: list[str] | None = None  # the text of the open element inside it
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         self._depth += 1
@@ -263,7 +271,9 @@ class _Topics:
             self._texts = {}
             numbers = (attributes.get(name, "") for name in _XML_NAMES["number"])
             self._number = with_single_blanks(next(filter(None, numbers), ""))
-        elif self._topic_depth == self._depth - 1 and tag not in self._texts:  # the first of its name counts
+        elif (
+            self._topic_depth == self._depth - 1 and tag not in self._texts
+        ):  # if an element is repeated, the first one counts
             self._text = self._texts[tag] = []
 
     def data(self, text: str) -> None:
@@ -285,24 +295,24 @@ class _Topics:
         self._depth -= 1
 
     def close(self) -> None:
-        """Does nothing, because the topics are in ``topics``."""
+        """Does nothing: the result is in ``topics``."""
 
 
 def with_single_blanks(text: str) -> str:
-    """Returns a text with single blanks as white space, and none around it."""
+    """Returns a text with whitespace as single blanks, and none around it."""
     return " ".join(text.split())
 
 
 def topics_named(paths: Iterable[Path], folder: Path | str, more: str = "") -> Path:
-    """Selects the file of topics from the files of a folder, by its name.
+    """Returns the topics file among a folder's files, by its name.
 
     Args:
         paths: all files.
-        folder: their folder, for the error message.
-        more: the end of the remedy in the error message, such as ``, or pass --topics``.
+        folder: their folder, for errors.
+        more: ends the remedy in errors, such as ``, or pass --topics``.
 
     Raises:
-        InputError: if no file has a name of ``TOPIC_FILES``, plain or packed.
+        InputError: if no file has a name in ``TOPIC_FILES``, plain or packed.
     """
     files = paths_named(paths, TOPIC_FILES)
     if not files:
@@ -312,7 +322,7 @@ def topics_named(paths: Iterable[Path], folder: Path | str, more: str = "") -> P
 
 
 def paths_named(paths: Iterable[Path], names: Iterable[str]) -> tuple[Path, ...]:
-    """Returns the files with these names, in the order of the names, plain files before packed ones."""
+    """Returns the files with these names, in the names' order, plain files before packed ones."""
     path_by_name = {path.name: path for path in paths}
     wanted = [f"{name}{suffix}" for name in names for suffix in ("", *PACKED_SUFFIXES)]
     return tuple(path_by_name[name] for name in wanted if name in path_by_name)
