@@ -1,13 +1,13 @@
-"""Bounds: the least and the greatest score that any grades of the unjudged documents could give.
+"""Bounds: the lowest and the highest score that any grades of unjudged documents could give.
 
-All documents of a list count as judged, so the ideal ranking also contains its unjudged documents. The
-bounds of nDCG@k, P@k, RR and AP@k are exact, but not all grades are tried:
+All documents in a list count as judged, so the ideal ranking includes its unjudged documents. The bounds on
+nDCG@k, P@k, RR and AP@k are exact, although we don't try all grades:
 
-* For a fixed number of documents with each grade, DCG is greatest if the first ranks get the highest grades.
-* The greatest nDCG@k is the greatest ratio of two sums over the grades. The method of Dinkelbach, «On
-  Nonlinear Fractional Programming» (1967), finds it by a series of linear problems, in which each grade is
-  chosen independently of the others. If this ratio is negative, as for least values, every unjudged document
-  gets grade 0 or the highest grade.
+* For a fixed number of documents with each grade, DCG is highest if the first ranks get the highest grades.
+* The highest nDCG@k is the highest ratio of two sums over the grades. Dinkelbach's method («On Nonlinear
+Fractional
+  Programming», 1967) finds it with a series of linear problems that treat each grade independently. If this
+  ratio is negative, as for lower bounds, every unjudged document gets either grade 0 or the highest grade.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -21,13 +21,13 @@ from touche.evaluation.evaluators import Evaluation, Ranked, gains
 from touche.tasks.measures import Measure, parsed
 from touche.trec.qrels import Qrels
 
-_BINARY = ("P", "RR", "AP")  # names of binary measures with bounds
+_BINARY = ("P", "RR", "AP")  # binary measures with bounds, by name
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """The least and the greatest value that any grades of the unjudged documents could give."""
+    """The lowest and highest value that any grades of unjudged documents could give."""
 
     least: float
     greatest: float
@@ -35,12 +35,12 @@ class Bounds:
 
 @dataclass(frozen=True, kw_only=True)
 class BoundedMeasure:
-    """A measure that has bounds, with what is known about the grades.
+    """A measure with bounds, and what we know about the grades.
 
     Attributes:
-        name: name of the measure without its parameters, such as ``nDCG``.
-        cutoff: k of the measure; None if all results are scored, which only RR allows.
-        lowest_relevant: the lowest relevant grade of a binary measure; nDCG does not use it.
+        name: the measure's name without parameters, such as ``nDCG``.
+        cutoff: the measure's k; None if all results are scored, which only RR allows.
+        lowest_relevant: a binary measure's lowest relevant grade; unused for nDCG.
         scale: the grades above 0, ascending.
         labels: the judged gains by topic.
     """
@@ -53,19 +53,19 @@ class BoundedMeasure:
 
     @property
     def k(self) -> int:
-        """The cutoff of any measure except RR, which may have none."""
+        """The cutoff, for all measures but RR, which may have none."""
         assert self.cutoff is not None
         return self.cutoff
 
     @property
     def lacks_differences(self) -> bool:
-        """Whether only the score of one list has bounds, and the difference of two lists has none."""
+        """Whether only a single list's score has bounds, but not the difference of two."""
         return self.name == "AP"
 
     def bounds_on_topic(self, topic: str, first: Sequence[str], second: Sequence[str] = ()) -> Bounds:
-        """Returns the bounds of the first list's score minus the second's.
+        """Returns the bounds on the first list's score minus the second's.
 
-        A document of both lists has the same grade in both.
+        A document in both lists has the same grade in both.
 
         Args:
             topic: the topic.
@@ -74,15 +74,16 @@ class BoundedMeasure:
         greatest_difference = _GREATEST[self.name]
         labels = self.labels[topic]
         greatest = greatest_difference(self, labels, first, second)
-        # The least difference is minus the greatest one of the swapped lists; a minus alone would give -0.0.
+        # The lowest difference is minus the highest of the swapped lists. Subtracting from 0.0 avoids
+        # -0.0.
         least = 0.0 - greatest_difference(self, labels, second, first)
         return Bounds(least=least, greatest=greatest)
 
     def bounds_of_mean(self, first: Ranked, second: Ranked, topics: Collection[str]) -> Bounds:
-        """Returns the bounds of the mean over some topics of the first run's score minus the second's.
+        """Returns the bounds on the first run's mean minus the second's, over some topics.
 
         Args:
-            first, second: documents of each topic down to the cutoff, best first; a missing topic scores 0.
+            first, second: each topic's documents down to the cutoff, best first; a missing topic scores 0.
             topics: at least one topic.
         """
         return mean_bounds(
@@ -94,12 +95,12 @@ class BoundedMeasure:
 
 
 def bounded_measure(qrels: Qrels, measure: Measure, grades: Collection[int] = ()) -> BoundedMeasure | None:
-    """Returns the data for bounds of a measure; None if the measure has no bounds, or no grade is above 0.
+    """Returns what's needed for a measure's bounds; None if it has none, or no grade is above 0.
 
     Args:
         qrels: the judgments; grades below 0 count as 0.
         measure: nDCG@k, P@k, RR, RR@k or AP@k.
-        grades: the grades of the task's scale; the scale always contains the grades of the qrels and 0.
+        grades: the grades on the task's scale. The grades in the qrels, and 0, always belong to it.
     """
     all_grades = {grade for labels in qrels.values() for grade in labels.values()}.union(grades)
     scale = tuple(sorted(grade for grade in all_grades if grade > 0))
@@ -110,7 +111,7 @@ def bounded_measure(qrels: Qrels, measure: Measure, grades: Collection[int] = ()
     )
     if measure.of_script:  # nDCG@k
         return ndcg
-    if not measure.name.startswith(_BINARY):  # other names are not parsed, because ir_measures loads slowly
+    if not measure.name.startswith(_BINARY):  # don't parse other names, because ir_measures loads slowly
         return None
     named = parsed(measure.name)
     has_bounds = named.NAME in _BINARY and (measure.cutoff or named.NAME == "RR") and not measure.condenses
@@ -120,12 +121,12 @@ def bounded_measure(qrels: Qrels, measure: Measure, grades: Collection[int] = ()
 
 
 def topic_bounds(measure: BoundedMeasure, first: Ranked, evaluation: Evaluation) -> dict[str, Bounds]:
-    """Returns the bounds of each topic that counts in the mean, or would count if its list were judged.
+    """Returns the bounds for each topic that counts in the mean, or would if its list were judged.
 
     Args:
-        measure: the measure, with what is known about the grades.
-        first: documents of each judged topic of the run down to the cutoff, in the evaluator's order.
-        evaluation: the evaluator's scores. In a topic without unjudged documents, both bounds are the score.
+        measure: the measure and its grades.
+        first: each judged topic's documents down to the cutoff, in the evaluator's order.
+        evaluation: the evaluator's scores. If a topic has no unjudged documents, both bounds are its score.
     """
     values = {topic: Bounds(value, value) for topic, value in evaluation.per_topic.items()}
     for topic, documents in first.items():
@@ -135,7 +136,7 @@ def topic_bounds(measure: BoundedMeasure, first: Ranked, evaluation: Evaluation)
 
 
 def mean_bounds(bounds: Mapping[str, Bounds]) -> Bounds:
-    """Returns the bounds of the mean over at least one topic."""
+    """Returns the bounds on the mean over at least one topic."""
     return Bounds(
         least=fmean(topic.least for topic in bounds.values()),
         greatest=fmean(topic.greatest for topic in bounds.values()),
@@ -143,17 +144,18 @@ def mean_bounds(bounds: Mapping[str, Bounds]) -> Bounds:
 
 
 def _rank_discounts(cutoff: int) -> Floats:
-    """Returns the discount of nDCG for each rank from 1."""
+    """Returns nDCG's discounts for ranks from 1."""
     return 1 / np.log2(np.arange(2, cutoff + 2))
 
 
 def _ndcg(
     measure: BoundedMeasure, labels: Mapping[str, int], first: Sequence[str], second: Sequence[str]
 ) -> float:
-    """Returns the greatest nDCG@k of the first list minus that of the second.
+    """Returns the highest possible nDCG@k of the first list minus the second's.
 
-    This difference is a sum over the documents of weight times grade, divided by the ideal DCG. The weight is
-    the discount of the document's rank in the first list minus that in the second.
+    The difference is the sum over documents of weight times grade, divided by the ideal DCG. A document's
+    weight is the
+    discount at its rank in the first list minus the one in the second.
     """
     discounts = _rank_discounts(measure.k)
     weights = dict.fromkeys([*first, *second], 0.0)
@@ -168,31 +170,33 @@ def _ndcg(
 def _greatest_ratio(
     fixed: float, free: Sequence[float], judged: Sequence[int], scale: Sequence[int], discounts: Floats
 ) -> float:
-    """Returns the greatest value of (fixed + the sum of weight times grade) / ideal DCG.
+    """Returns the highest value of (fixed + the sum of weight times grade) / ideal DCG.
 
     Args:
-        fixed: the sum over the judged documents.
-        free: the weights of the unjudged documents, largest first.
-        judged: all judged gains of the topic.
+        fixed: the judged documents' sum.
+        free: the unjudged documents' weights, largest first.
+        judged: all judged gains for the topic.
         scale: the grades above 0, ascending.
         discounts: the discounts down to k.
     """
-    # A grade is the sum of the steps of the scale up to it. So DCG and ideal DCG are sums over the steps, and
-    # a step needs only the number of unjudged documents that get at least its grade: its count.
+    # A grade is the sum of the scale's steps up to it, so DCG and ideal DCG are sums over steps. All
+    # a step needs is its count: how many unjudged documents get at least its grade.
     steps = np.diff(scale, prepend=0)
-    free_sums = np.append(0.0, np.cumsum(free))  # by count: the largest sum of so many weights
-    ideals = _ideal_sums(judged, len(free), scale, discounts)  # a row for each step, a column for each count
-    # Start with the best value if unjudged documents get only the highest grade or 0: all counts are equal.
+    free_sums = np.append(0.0, np.cumsum(free))  # by count: the largest sum of that many weights
+    ideals = _ideal_sums(judged, len(free), scale, discounts)  # a row per step, a column per count
+    # Start with the best value when unjudged documents only get the highest grade or 0, so all counts
+    # are equal.
     dcgs = fixed + scale[-1] * free_sums
     ideal_dcgs = steps @ ideals
     ratios = np.divide(dcgs, ideal_dcgs, out=np.zeros_like(dcgs), where=ideal_dcgs > 0)
     value = float(ratios.max())
-    # Dinkelbach's method: the counts that are best for the value have a greater ratio, which is the next
-    # value, until the ratio does not grow. A value below 0 is the greatest already: the counts for 0 are all
-    # equal, as at the start, so the loop ends.
+    # Dinkelbach's method: the best counts for a value have a higher ratio, which is the next value,
+    # until it stops growing. A value below 0 is already the highest: the counts for 0 are all equal,
+    # as at the start, so the loop ends.
     rows = np.arange(len(scale))
     while True:
-        # As needed, a lower grade never gets a lower count, because the ideal sums of lower grades grow less.
+        # A lower grade never gets a lower count, as required, because lower grades' ideal sums grow
+        # less.
         counts = (free_sums - max(value, 0.0) * ideals).argmax(axis=1)
         ideal_dcg = float(steps @ ideals[rows, counts])
         ratio = (fixed + float(steps @ free_sums[counts])) / ideal_dcg if ideal_dcg else 0.0
@@ -202,19 +206,21 @@ def _greatest_ratio(
 
 
 def _ideal_sums(judged: Sequence[int], free: int, scale: Sequence[int], discounts: Floats) -> Floats:
-    """Returns the sums of the discounts that the documents with at least a grade have in the ideal ranking.
+    """Returns the sums of discounts, in the ideal ranking, over documents with at least a grade.
 
     Args:
-        judged: all judged gains of the topic.
+        judged: all judged gains for the topic.
         free: the number of unjudged documents.
         scale: the grades above 0, ascending.
         discounts: the discounts down to k.
 
     Returns:
-        A row for each grade, and a column for each number of unjudged documents that get at least this grade,
-        from 0 to ``free``.
+        A row per grade, and a column per number of unjudged documents that get at least this grade, from 0 to
+        ``free``.
     """
-    judged_counts = (np.array(judged)[:, None] >= np.array(scale)).sum(axis=0)  # with at least each grade
+    judged_counts = (np.array(judged)[:, None] >= np.array(scale)).sum(
+        axis=0
+    )  # documents with at least each grade
     counts = judged_counts[:, None] + np.arange(free + 1)
     sums = np.append(0.0, np.cumsum(discounts))  # by count
     return np.asarray(sums[np.minimum(counts, len(discounts))])  # only the first k count
@@ -223,7 +229,7 @@ def _ideal_sums(judged: Sequence[int], free: int, scale: Sequence[int], discount
 def _relevance(
     measure: BoundedMeasure, labels: Mapping[str, int], documents: Collection[str]
 ) -> tuple[set[str], set[str]]:
-    """Returns the relevant documents, and the unjudged ones that can become relevant."""
+    """Returns the relevant documents, and the unjudged ones that could be relevant."""
     relevant = {document for document in documents if labels.get(document, 0) >= measure.lowest_relevant}
     scale_has_relevant = measure.scale[-1] >= measure.lowest_relevant
     return relevant, {document for document in documents if scale_has_relevant and document not in labels}
@@ -232,18 +238,20 @@ def _relevance(
 def _precision(
     measure: BoundedMeasure, labels: Mapping[str, int], first: Sequence[str], second: Sequence[str]
 ) -> float:
-    """Returns the greatest P@k of the first list minus that of the second."""
+    """Returns the highest possible P@k of the first list minus the second's."""
     relevant, free = _relevance(measure, labels, [*first, *second])
-    hits = relevant | (free - {*second})  # a free document of both lists would change both in the same way
+    hits = relevant | (
+        free - {*second}
+    )  # an unjudged document in both lists would change both in the same way
     return (len(hits.intersection(first)) - len(hits.intersection(second))) / measure.k
 
 
 def _reciprocal_rank(
     measure: BoundedMeasure, labels: Mapping[str, int], first: Sequence[str], second: Sequence[str]
 ) -> float:
-    """Returns the greatest RR of the first list minus that of the second.
+    """Returns the highest possible RR of the first list minus the second's.
 
-    The difference is greatest if at most one unjudged document, which is in the first list, is relevant.
+    It takes at most one relevant unjudged document, which is in the first list.
     """
     relevant, free = _relevance(measure, labels, [*first, *second])
     reciprocals_first = {id: 1 / rank for rank, id in enumerate(first, 1)}
@@ -252,7 +260,7 @@ def _reciprocal_rank(
     judged_second = max((reciprocals_second.get(id, 0.0) for id in relevant), default=0.0)
     differences = [judged_first - judged_second]
     for id in first:
-        if id in free:  # as if it were the only relevant unjudged document, which the second list may share
+        if id in free:  # as if it were the only relevant unjudged document; it may be in the second list too
             score_first = max(judged_first, reciprocals_first[id])
             score_second = max(judged_second, reciprocals_second.get(id, 0.0))
             differences.append(score_first - score_second)
@@ -262,20 +270,21 @@ def _reciprocal_rank(
 def _average_precision(
     measure: BoundedMeasure, labels: Mapping[str, int], first: Sequence[str], second: Sequence[str]
 ) -> float:
-    """Returns the greatest AP@k of the first list, or minus the least AP@k of the second; the other is empty.
+    """Returns the highest AP@k of the first list, or minus the lowest AP@k of the second. The other list is
+    empty.
 
-    For a fixed number of relevant documents, AP is greatest if they are first, and least if they are last.
+    For a fixed number of relevant documents, AP is highest if they come first, and lowest if they come last.
     """
     sign, documents = (1, first) if first else (-1, second)
     relevant, free = _relevance(measure, labels, documents)
     hits = np.array([document in relevant for document in documents], dtype=float)
     indices = [index for index, document in enumerate(documents) if document in free]
-    if not first:  # the least AP is wanted
+    if not first:  # we want the lowest AP
         indices.reverse()
     judged_relevant = sum(label >= measure.lowest_relevant for label in labels.values())
     ranks = np.arange(1, len(documents) + 1)
     values = []
-    for count in range(len(indices) + 1):  # number of unjudged documents that are relevant
+    for count in range(len(indices) + 1):  # how many unjudged documents are relevant
         hits[indices[:count]] = 1
         precisions = hits * np.cumsum(hits) / ranks
         ap = float(precisions.sum()) / (judged_relevant + count) if judged_relevant + count else 0.0

@@ -1,4 +1,4 @@
-"""Pairwise comparison of runs: differences, paired tests with correction, and decisive topics."""
+"""Compares runs pairwise: differences, corrected paired tests, and decisive topics."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -42,22 +42,22 @@ from touche.trec.run_forms import AnyQrels, AnyRun, RunSource, read_sources, run
 if TYPE_CHECKING:
     from ir_measures.measures import Measure
 
-_FEWEST = 2  # common topics that a test needs
-UNDEFINED = "all topics differ by the same amount"  # so that the t-test has no variance
+_FEWEST = 2  # common topics needed for a test
+UNDEFINED = "all topics differ by the same amount"  # the t-test then has no variance
 _ONLY_T_TEST = "published runs are compared only by the t-test; omit the other options"
-_PUBLISHED_BY = "touche"  # the evaluator of the published values of topics
+_PUBLISHED_BY = "touche"  # computed the published topic values
 
-PairedScores = Mapping[str, tuple[float, float]]  # of both runs, by common topic
-TopicValues = Mapping[str, float]  # of a run
+PairedScores = Mapping[str, tuple[float, float]]  # both runs' scores by common topic
+TopicValues = Mapping[str, float]  # a run's scores by topic
 
 
 @dataclass(frozen=True)
 class PairOfRuns:
-    """Run A and run B in one dimension.
+    """Runs A and B in one dimension.
 
     Attributes:
-        run_a, run_b: tags, or paths if tags are not unique.
-        task, dimension, qrels, measure, evaluator: subject of the scores, as in ``Subject``.
+        run_a, run_b: tags, or paths if tags aren't unique.
+        task, dimension, qrels, measure, evaluator: what is scored, as in ``Subject``.
     """
 
     run_a: str
@@ -71,28 +71,28 @@ class PairOfRuns:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison(PairOfRuns):
-    """Comparison of run A with run B in one dimension, over topics that the evaluator scores for both.
+    """Compares run A with run B in one dimension, over the topics that the evaluator scores for both.
 
-    Scores that are equal up to rounding errors are ties everywhere: in ``difference``, in the tests, and in
-    ``won``, ``lost`` and ``tied``; see ``differences_of``. Stances have no tests: their ``significant`` is
-    False, and their other results of tests are None.
+    Scores that only differ by rounding errors are ties everywhere: in ``difference``, in the tests, and in
+    ``won``, ``lost`` and ``tied``; see ``differences_of``. Stances aren't tested: their ``significant`` is
+    False, and their other test results are None.
 
     Attributes:
-        mean_a, mean_b: means of the measure.
+        mean_a, mean_b: the measure's means.
         difference: ``mean_a - mean_b``.
-        low, high: 95% confidence interval of the difference, by bootstrap over the topics; not corrected for
-            the number of comparisons.
+        low, high: the difference's 95% confidence interval, by bootstrapping topics; not corrected for the
+            number of comparisons.
         effect_size: Cohen's d of the paired scores; None if all topics differ by the same amount.
-        p_t_test: two-sided p-value of the paired t-test; None if all topics differ by the same amount.
-        p_t_test_holm: the p-value, corrected for all comparisons by the same measure.
+        p_t_test: the paired t-test's two-sided p-value; None if all topics differ by the same amount.
+        p_t_test_holm: the p-value corrected for all comparisons with the same measure.
         significant: whether the corrected p-value is below 0.05.
-        p_randomisation, p_randomisation_holm: p-values of the paired randomisation test; None unless
+        p_randomisation, p_randomisation_holm: the paired randomisation test's p-values; None unless
             requested.
-        won, lost, tied: numbers of topics on which A scores higher, lower and equal.
-        topics: number of compared topics.
-        results: N, number of documents with a judged stance that both runs have; None for rankings.
-        least, greatest: bounds of the difference, whatever the grades of unjudged documents among the first
-            k; a document of both runs has one grade. None unless requested, and for measures without bounds.
+        won, lost, tied: on how many topics A scores higher, lower, or the same.
+        topics: how many topics were compared.
+        results: N, how many documents with a judged stance are in both runs; None for rankings.
+        least, greatest: bounds on the difference for any grades of unjudged documents among the first k. A
+            document in both runs has one grade. None unless requested, and for measures without bounds.
         can_change: whether some grades would change the winner; None without bounds.
     """
 
@@ -119,7 +119,7 @@ class Comparison(PairOfRuns):
 
 @dataclass(frozen=True, kw_only=True)
 class TopicDifference(PairOfRuns):
-    """Difference of run A and run B on one topic; attributes as in ``PairOfRuns`` and ``TopicScore``."""
+    """The difference between two runs on one topic. Attributes as in ``PairOfRuns`` and ``TopicScore``."""
 
     topic: str
     title: str
@@ -130,13 +130,12 @@ class TopicDifference(PairOfRuns):
 
 @dataclass(frozen=True, repr=False)
 class Comparisons(Table[Comparison]):
-    """Comparisons of runs; a table with attributes as in ``Table``, and these:
+    """A table of comparisons. Attributes as in ``Table``, and these:
 
     Attributes:
-        pairs: each pair of rankings with the values of both runs; empty if the runs are compared with
-            published runs.
-        total: number of comparisons, of which a slice has only some.
-        scored_task: the task, which has the titles of the topics.
+        pairs: each pair of rankings with both runs' values; empty when comparing with published runs.
+        total: the number of comparisons in the whole table, even for a slice.
+        scored_task: the task, which knows the topics' titles.
     """
 
     pairs: Sequence[tuple[PairOfRuns, TopicValues, TopicValues]] = field(default=(), compare=False)
@@ -145,9 +144,9 @@ class Comparisons(Table[Comparison]):
 
     @property
     def per_topic(self) -> Table[TopicDifference]:
-        """The differences on each topic, pair by pair, a pair's largest differences first.
+        """The differences on each topic, pair by pair, the largest first.
 
-        A slice has only its pairs; the whole table also has those with too few topics for a test.
+        A slice only covers its pairs. The whole table also covers pairs with too few topics for a test.
 
         Raises:
             ToucheError: if the runs are compared with published runs.
@@ -167,7 +166,7 @@ class Comparisons(Table[Comparison]):
 
 
 def _pair_of(row: PairOfRuns) -> tuple[str, str, str, str, str]:
-    """Returns what tells the pair of a row from others."""
+    """Returns what distinguishes a row's pair from others."""
     return row.run_a, row.run_b, row.dimension, row.measure, row.evaluator
 
 
@@ -187,25 +186,25 @@ def compare(
 
     Args:
         runs: at least two runs, as for ``evaluate``.
-        task: the id of the task; None if there are only qrels.
+        task: the task's id; None if you only have qrels.
         evaluator: ``trec_eval`` or ``touche``.
         measure: a measure instead of the task's, as for ``evaluate``.
-        qrels: qrels instead of the task's, in one of the forms of ``touche.AnyQrels``.
-        randomisation: whether to add the randomisation test.
-        bounds: whether to add the bounds of each difference over unjudged documents.
-        reference: one of the runs, its tag or its path, to compare each other run with; None compares all
-            pairs.
-        published: whether to compare each run with every published run, by the published values of topics,
-            instead of the runs with each other. The evaluator is that of the published values, touche.
+        qrels: qrels instead of the task's, in any form of ``touche.AnyQrels``.
+        randomisation: add the randomisation test.
+        bounds: add each difference's bounds for unjudged documents.
+        reference: the run, tag or path to compare each other run with; None compares all pairs.
+        published: compare each run with every published run, using published topic values, instead of with
+            each other. The evaluator is then touche, which computed them.
 
     Returns:
-        A ``touche.evaluation.comparison.Comparison`` for each pair of runs, dimension and measure, with
-        differences in the unit of the measure; ``frame()`` returns them as a DataFrame, and ``per_topic``
-        the differences on each topic. ``table[table.significant]`` has the significant differences. A pair
-        with fewer than two common topics is missing, and causes a Python warning.
+        A ``touche.evaluation.comparison.Comparison`` per pair of runs, dimension and measure, with
+        differences in the
+        measure's unit. ``frame()`` returns a DataFrame, ``per_topic`` the differences on each topic, and
+        ``table[table.significant]`` the significant ones. Pairs with fewer than two common topics are missing
+        and cause a Python warning.
 
     Raises:
-        ToucheError: if a run is unusable, the reference is not one of the runs, qrels are missing, or no pair
+        ToucheError: if a run is unusable, the reference isn't one of the runs, qrels are missing, or no pair
             has a common topic.
 
     Examples:
@@ -221,9 +220,9 @@ def compare(
     if published and (randomisation or bounds or reference is not None):
         raise ToucheError(_ONLY_T_TEST)
     sources, reference_name = with_reference(run_sources(runs), reference)
-    # Published values are touche's scores. If ``score`` only got touche, it would refuse a measure
-    # that only trec_eval has. With both evaluators, no pair can be compared with such a measure, and
-    # the error at the end names the tasks with published values.
+    # Published values are touche's scores. With touche alone, ``score`` would reject a measure that
+    # only trec_eval computes. With both, no pair can be compared, and the error at the end names the
+    # tasks that have published values.
     by_measure = score(sources, task, "both" if published else evaluator, "exact", measure, qrels)
     compared = list[Comparison]()
     pairs = list[tuple[PairOfRuns, TopicValues, TopicValues]]()
@@ -381,7 +380,9 @@ def published_comparisons(runs: Sequence[Evaluated]) -> tuple[list[Comparison], 
         value for each topic, or with the run's own values.
     """
     compared = list[Comparison]()
-    why_missing = dict[str, None]()  # an ordered set, because several runs can have the same sentence
+    why_missing = dict[
+        str, None
+    ]()  # in order and without duplicates, because several runs can get the same sentence
     scored_by_touche = [run for run in runs if run.is_ranking and _PUBLISHED_BY in run.evaluations]
     for run in scored_by_touche:
         own = run.values(_PUBLISHED_BY)
@@ -524,7 +525,7 @@ def _pair(a: Evaluated, b: Evaluated, evaluator: str) -> PairOfRuns:
 
 
 def _common_scores(values_a: TopicValues, values_b: TopicValues) -> PairedScores:
-    """Returns both values for each topic that both runs have."""
+    """Returns both runs' values for each common topic."""
     return {topic: (values_a[topic], values_b[topic]) for topic in values_a if topic in values_b}
 
 
@@ -612,13 +613,13 @@ def _corrected_together(compared: Sequence[Comparison]) -> list[Comparison]:
 
 
 def _stance_comparison(a: Evaluated, b: Evaluated) -> Comparison:
-    """Compares two runs on the documents with a judged stance that both have.
+    """Compares two runs on the documents with a judged stance that are in both.
 
     Raises:
         ToucheError: if there are too few such documents.
     """
     first, second, (low, high) = stance_difference(a.lines, b.lines, a.judgments, a.task.stances)
-    # A mean is only None without documents, but here the runs share some.
+    # A mean is only None without documents, but here both runs share some.
     assert first.mean is not None and second.mean is not None
     return Comparison(
         **vars(_pair(a, b, "touche")),

@@ -33,10 +33,10 @@ class Method:
     """A fusion method.
 
     Attributes:
-        shares: computes what a run adds to each document of a topic, from its scores for these documents,
-            best first in trec_eval's order.
-        combine: computes the documents' scores from the shares, shape (runs, documents). The second argument
-            has the same shape and is False where a run lacks a document, whose share is 0.
+        shares: computes what a run adds to each document, given its scores for a topic, best first in
+            trec_eval's order.
+        combine: computes document scores from shares of shape (runs, documents). Its second argument, of the
+            same shape, is False where a document isn't in the run and its share is 0.
     """
 
     shares: Callable[[Floats], Floats]
@@ -50,8 +50,8 @@ class Shares:
     Attributes:
         documents: the ids, descending.
         by_run: each document's share in each run; shape (runs, documents).
-        has: whether each run has each document; the same shape.
-        stances: each document's stance in the first run that has it.
+        has: whether a document is in a run; same shape.
+        stances: each document's stance in the first run that contains it.
     """
 
     documents: NDArray[np.object_]
@@ -204,7 +204,7 @@ def normalised(scores: Floats) -> Floats:
 def standardised(scores: Floats) -> Floats:
     """Returns (score - mean) / population standard deviation: z-scores (Montague and Aslam 2001).
 
-    A document with the mean score gets 0, like a document that the run lacks. If all scores are equal, all
+    Documents with the mean score get 0, like documents that aren't in the run. If all scores are equal, all
     become 0.
 
     Args:
@@ -212,20 +212,20 @@ def standardised(scores: Floats) -> Floats:
     """
     differences = scores - fsum(scores) / len(scores)
     deviation = sqrt(fsum(difference**2 for difference in differences.tolist()) / len(scores))
-    # Because of rounding, equal scores can have a positive deviation, and similar scores a deviation
-    # of 0.
+    # Because of rounding, equal scores can have a positive deviation, and similar ones a deviation of
+    # 0.
     is_varied = scores.min() < scores.max() and deviation > 0
     return differences / deviation if is_varied else np.zeros_like(scores)
 
 
 def sums(shares: Floats, has: NDArray[np.bool_]) -> Floats:
-    """Returns the sum over each document's shares: CombSUM (Fox and Shaw 1994).
+    """Returns each document's sum over its shares: CombSUM (Fox and Shaw 1994).
 
     The sum is correctly rounded, so it doesn't depend on the runs' order.
 
     Args:
         shares: a row per run.
-        has: unused, because missing shares are 0; ``times_runs`` has the same parameters.
+        has: unused, because missing shares are 0; needed for the same signature as ``times_runs``.
     """
     if len(shares) <= 2:
         total: Floats = shares.sum(axis=0)
@@ -234,11 +234,11 @@ def sums(shares: Floats, has: NDArray[np.bool_]) -> Floats:
 
 
 def times_runs(shares: Floats, has: NDArray[np.bool_]) -> Floats:
-    """Returns the sums times the number of runs with the document: CombMNZ (Fox and Shaw 1994).
+    """Returns the sums times the number of runs that contain the document: CombMNZ (Fox and Shaw 1994).
 
     Args:
         shares: a row per run.
-        has: whether each run has each document.
+        has: whether each run contains each document.
     """
     run_counts: NDArray[np.intp] = has.sum(axis=0)
     return run_counts * sums(shares, has)

@@ -1,4 +1,4 @@
-"""Tables with a row for each run and a column for each measure, as papers print them."""
+"""Tables as papers print them: a row per run and a column per measure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from ir_measures.measures import Measure
     from pandas import DataFrame
 
-DIFFERENT = "†"  # significantly different from the reference
+DIFFERENT = "†"  # differs significantly from the reference
 
-Marks = dict[tuple[str, str], list[str]]  # by run and dimension; none in columns for any order of pairs
+Marks = dict[tuple[str, str], list[str]]  # by run and dimension; columns for any order of pairs have none
 
 
 @dataclass(frozen=True)
 class Cell:
-    """The score of a run in a column.
+    """A run's score in a column.
 
     Attributes:
-        value: the mean of the measure; None if the run has no score in this column.
-        best: whether no other run has a higher value, as printed; False if the runs differ in N.
-        marks: results of the tests: ``†``, or the letters of runs with a significantly lower score.
+        value: the measure's mean; None if the run has no score here.
+        best: whether no other run's printed value is higher; False if N differs between runs.
+        marks: test results: ``†``, or the letters of runs that score significantly lower.
     """
 
     value: float | None
@@ -48,15 +48,15 @@ class Cell:
 
 @dataclass(frozen=True)
 class WideTable:
-    """The scores of runs by several measures.
+    """Runs' scores with several measures.
 
     Attributes:
-        columns: the names of the columns.
-        rows: the cells of each run by its name.
-        letters: the letter of each run by its name; empty if marks do not refer to runs.
-        note: the meaning of the marks; empty without tests.
-        warnings: sentences on pairs of runs that were not compared, and on doubtful scores.
-        notes: sentences that explain the scores, as those of ``evaluate``.
+        columns: the column names.
+        rows: each run's cells by its name.
+        letters: each run's letter by its name; empty if marks don't refer to runs.
+        note: what the marks mean; empty without tests.
+        warnings: sentences about pairs that weren't compared, and about doubtful scores.
+        notes: sentences that explain the scores, like those of ``evaluate``.
     """
 
     columns: tuple[str, ...]
@@ -74,23 +74,23 @@ class WideTable:
 
     @property
     def records(self) -> list[dict[str, str | float | None]]:
-        """The values of each run by column; with tests also marks, such as ``nDCG@5 marks``."""
+        """Each run's values by column. With tests, also marks, such as ``nDCG@5 marks``."""
         return [self._record(name, cells) for name, cells in self.rows.items()]
 
     def _record(self, name: str, cells: Sequence[Cell]) -> dict[str, str | float | None]:
-        """Returns the values of a run by column, and their marks if the table has tests."""
+        """Returns a run's values by column, with marks if runs were tested."""
         record: dict[str, str | float | None] = {"run": name}
         for column, cell in zip(self.columns, cells, strict=True):
             record[column] = cell.value
-            if self.note:  # a table with tests has a note
+            if self.note:  # tests come with a note
                 record[f"{column} marks"] = ",".join(cell.marks)
         return record
 
     def frame(self) -> "DataFrame":
-        """Returns the values, and with tests their marks, as a pandas DataFrame with a row for each run.
+        """Returns the values, with marks if runs were tested, as a pandas DataFrame with a row per run.
 
         Raises:
-            ToucheError: if pandas is not installed.
+            ToucheError: if pandas isn't installed.
         """
         return imported("pandas", "analysis").DataFrame(self.records)
 
@@ -102,19 +102,19 @@ class WideTable:
         ]
 
     def markdown(self) -> str:
-        """Returns the table in Markdown, the best values in bold."""
+        """Returns the table in Markdown, with the best values in bold."""
         return self.marked_up("markdown")
 
     def latex(self) -> str:
-        """Returns the table in LaTeX with booktabs, the best values in bold."""
+        """Returns the table in LaTeX with booktabs, with the best values in bold."""
         return self.marked_up("latex")
 
     def html(self) -> str:
-        """Returns the table in HTML, the best values in bold."""
+        """Returns the table in HTML, with the best values in bold."""
         return self.marked_up("html")
 
     def marked_up(self, language: str) -> str:
-        """Returns the table in a markup language, the best values in bold.
+        """Returns the table in a markup language, with the best values in bold.
 
         Args:
             language: ``markdown``, ``latex`` or ``html``.
@@ -141,21 +141,20 @@ def wide(
     reference: AnyRun | None = None,
     every_two: bool = False,
 ) -> WideTable:
-    """Scores runs in a table with a row for each run, for papers: ``wide(...).latex()``.
+    """Scores runs in a table with one row per run, for papers: ``wide(...).latex()``.
 
     Args:
         runs, task, evaluator, pairs, measure, qrels: as for ``evaluate``.
-        reference: one of the runs, its tag or its path, from which significant differences are marked.
-        every_two: whether to compare all pairs of runs; a run's letters then name the runs that score
-            significantly lower. Not together with a reference.
+        reference: the run, tag or path to test the others against; significant differences are marked.
+        every_two: compare all pairs. A run is then marked with the letters of the runs that score
+            significantly lower. Can't be combined with a reference.
 
     Returns:
-        A table with a row for each run and a column for each measure, dimension and evaluator; values are
-        from 0 to 1. It has ``frame()``, ``latex()``, ``markdown()`` and ``html()``. The notes are those of
-        ``evaluate``.
+        A table with a row per run and a column per measure, dimension and evaluator, with values from 0 to 1.
+        It has ``frame()``, ``latex()``, ``markdown()`` and ``html()``. Its notes are those of ``evaluate``.
 
     Raises:
-        ToucheError: for the reasons of ``evaluate`` and ``compare``, or if both ``reference`` and
+        ToucheError: for the same reasons as ``evaluate`` and ``compare``, or if both ``reference`` and
             ``every_two`` are passed.
 
     Examples:
@@ -181,22 +180,22 @@ def wide_table(
     """Arranges evaluated runs in one table.
 
     Args:
-        groups: for each measure, the same runs evaluated by it; a run occurs once for each dimension.
-        reference: the run to compare each other run with: its path, or a text with its path, name or tag.
-        every_two: whether to compare all pairs of runs; not together with a reference.
+        groups: for each measure the same runs; a run occurs once per dimension.
+        reference: the run to compare the others with: its path, or its path, name or tag as a string.
+        every_two: compare all pairs; can't be combined with a reference.
 
     Raises:
-        ToucheError: if there is no such reference, or only one run to compare. Also if runs are compared both
-            with a reference and with each other.
+        ToucheError: if the reference isn't there, there is only one run to compare, or both kinds of
+            comparison are requested.
     """
     if every_two and reference is not None:
         raise ToucheError("every_two and reference exclude each other; pass only one")
     names = [*dict.fromkeys(run.name for run in groups[0])]  # the same in all groups
-    # a to z, then aa to zz and so on, as many as there are runs.
+    # a to z, then aa to zz and so on, as many as there are runs
     alphabet = chain.from_iterable(product(ascii_lowercase, repeat=length) for length in count(1))
     letters = dict(zip(names, map("".join, alphabet), strict=False)) if every_two else {}
     columns = dict[str, list[Cell]]()
-    why_missing = list[str]()  # of tests
+    why_missing = list[str]()  # why tests are missing
     for runs in groups:
         for evaluator in dict.fromkeys(evaluator for run in runs for evaluator in run.evaluations):
             scored = [run for run in runs if evaluator in run.evaluations]
@@ -228,8 +227,8 @@ def wide_table(
 def _marks(
     runs: Sequence[Evaluated], evaluator: str, reference: str | Path | None, letters: Mapping[str, str]
 ) -> tuple[Marks, list[str]]:
-    """Returns marks of runs by one measure, and why tests are missing."""
-    # Stances have no tests. For any order of pairs, a run has a second record, which is not another run.
+    """Returns runs' marks for one measure, and why tests are missing."""
+    # Stances aren't tested. With any order of pairs, a run's second record isn't another run.
     ranked = [run for run in runs if run.is_ranking and not run.any_order]
     if not ranked:
         return {}, []
@@ -239,7 +238,7 @@ def _marks(
     marks: Marks = {}
     for pair in compared:
         if reference_run is not None:
-            if pair.significant:  # run A gets the mark, because run B is the reference
+            if pair.significant:  # run B is the reference, so run A gets the mark
                 marks.setdefault((pair.run_a, pair.dimension), []).append(DIFFERENT)
         elif pair.significant:
             winner, other = (pair.run_a, pair.run_b) if pair.difference > 0 else (pair.run_b, pair.run_a)
@@ -248,12 +247,12 @@ def _marks(
 
 
 def _heading(groups: Sequence[Sequence[Evaluated]], run: Evaluated, evaluator: str) -> str:
-    """Returns the heading of a column: the measure, and the dimension and evaluator if they vary.
+    """Returns a column's heading: the measure, with dimension and evaluator if they vary.
 
     Args:
-        groups: all runs of the table.
-        run: any run of the column.
-        evaluator: the evaluator of the column.
+        groups: all runs in the table.
+        run: any run in the column.
+        evaluator: the column's evaluator.
     """
     parts = [str(run.measure)]
     if len({run.label for runs in groups for run in runs}) > 1:
@@ -264,10 +263,10 @@ def _heading(groups: Sequence[Sequence[Evaluated]], run: Evaluated, evaluator: s
 
 
 def _column(runs: Sequence[Evaluated], evaluator: str, names: Sequence[str], marks: Marks) -> list[Cell]:
-    """Returns a cell for each name; the cell of a run that lacks this dimension has no value."""
+    """Returns a cell for each name. A run without this dimension gets a cell without a value."""
     scores = {run.name: run.scores[evaluator] for run in runs}
     printed = [round(score.mean, 3) for score in scores.values() if score.mean is not None]
-    has_equal_n = len({score.results for score in scores.values()}) == 1  # N is None for all rankings
+    has_equal_n = len({score.results for score in scores.values()}) == 1  # N is None for rankings
     best = max(printed, default=None) if has_equal_n else None
     cells = []
     for name in names:
@@ -279,7 +278,7 @@ def _column(runs: Sequence[Evaluated], evaluator: str, names: Sequence[str], mar
 
 
 def _cell_markup(cell: Cell, markup: Markup) -> str:
-    """Returns a cell in a markup language, with its marks as a superscript."""
+    """Returns a cell in a markup language, with its marks as superscript."""
     value = markup.text(cell.printed)
     if cell.best:
         value = markup.bold.format(value)
