@@ -1,4 +1,4 @@
-"""Linter for runs: every line that breaks a rule of the task."""
+"""Lints runs: finds every line that breaks a rule of the task."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import chain, groupby, pairwise
-from os.path import realpath  # Path.resolve raises for circular links
+from os.path import realpath  # Path.resolve raises an error for circular links
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from touche.documents.document_records import AnyDocument
 
 ERROR = "error"  # breaks a rule
-WARNING = "warning"  # breaks none, but may mislead
+WARNING = "warning"  # breaks no rule, but may mislead
 
 _WARNINGS = "rank-start rank-gap tie-order blank-in-tag several-tags shared-tag".split()
 _ERRORS = (
@@ -35,25 +35,25 @@ _ERRORS = (
     "no-pair rank-repeated score-increasing too-many-results too-few-results unknown-stance "
     "byte-order-mark too-many-runs"
 ).split()
-# Codes of findings with their severity.
+# Finding codes with their severity.
 CODES = dict.fromkeys(_ERRORS, ERROR) | dict.fromkeys(_WARNINGS, WARNING)
-PER_FOLDER = "per-folder"  # each folder has the runs of a team
+PER_FOLDER = "per-folder"  # each folder contains one team's runs
 
 
 class Numbered(NamedTuple):
-    """A line of a run with its number in the file, from 1."""
+    """A run's line with its number in the file, from 1."""
 
     number: int
     line: RunLine
 
 
 class Breach(NamedTuple):
-    """A finding without its file.
+    """A finding, without its file.
 
     Attributes:
         code: one of ``CODES``.
-        line: the number of the line, from 1; None for a breach by the whole run.
-        message: what is wrong.
+        line: the line number, from 1; None for the whole run.
+        message: what's wrong.
         remedy: what to do.
     """
 
@@ -65,13 +65,13 @@ class Breach(NamedTuple):
 
 @dataclass(frozen=True)
 class _Tie:
-    """Lines with equal scores as float32 whose ranks differ from trec_eval's order.
+    """Lines whose float32 scores are equal, and whose ranks differ from trec_eval's order.
 
     Attributes:
-        above: the first line that trec_eval puts below the next line.
+        above: the first line that trec_eval puts below the next one.
         below: that next line.
-        number: the number of ``below`` in the file.
-        depth: the first position in the ranking, from 1, at which trec_eval has another document.
+        number: ``below``'s line number.
+        depth: the first position, from 1, where trec_eval's ranking differs.
     """
 
     above: RunLine
@@ -82,13 +82,13 @@ class _Tie:
 
 @dataclass(frozen=True)
 class Finding:
-    """A problem of a run.
+    """A problem in a run.
 
     Attributes:
         code: a key of ``CODES``.
         severity: ``error`` or ``warning``.
-        run: path of the run.
-        line: number of the line; None for the whole run.
+        run: the run's path.
+        line: the line number; None for the whole run.
         message: the problem.
         remedy: how to solve it.
     """
@@ -103,11 +103,11 @@ class Finding:
 
 @dataclass(frozen=True, repr=False)
 class Findings(Table[Finding]):
-    """The findings of a submission; a table with attributes as in ``Table``, and these:
+    """A submission's findings, as a table. Attributes as in ``Table``, and these:
 
     Attributes:
-        runs: number of runs.
-        teams: the team of each run; empty if all are of one team.
+        runs: how many runs there are.
+        teams: each run's team; empty if all belong to one team.
     """
 
     runs: int = 0
@@ -115,20 +115,20 @@ class Findings(Table[Finding]):
 
     @property
     def is_broken(self) -> bool:
-        """Whether a rule is broken; warnings break none."""
+        """Whether a rule is broken. Warnings don't count."""
         return any(finding.severity == ERROR for finding in self)
 
 
 @dataclass(frozen=True)
 class _LintedRun:
-    """A run with its readable lines, and the problems of its other lines.
+    """A run's readable lines, and the problems in its other lines.
 
     Attributes:
-        readable: the run of the readable lines. If each stance has its own ranking, names of rankings, such
-            as ``1 PRO``, replace its topics.
-        broken: the problems of the other lines, and of the whole file.
-        is_ordered_by_score: whether the evaluator of the task orders the lines by score. Else each stance has
-            its own ranking, whose lines the organizers' script orders by rank.
+        readable: the readable lines. If each stance has its own ranking, ranking names such as ``1 PRO``
+            replace topics.
+        broken: the problems in the other lines and in the file as a whole.
+        is_ordered_by_score: whether the task's evaluator sorts lines by score. Otherwise, each stance has its
+            own ranking, which the organizers' script sorts by rank.
     """
 
     readable: Run
@@ -137,18 +137,18 @@ class _LintedRun:
 
     @property
     def path(self) -> Path:
-        """File or name of the run."""
+        """The run's file or name."""
         return self.readable.path
 
     @cached_property
     def lines(self) -> Sequence[Numbered]:
-        """Readable lines."""
+        """The readable lines."""
         numbers = self.readable.numbers.tolist()
         return [Numbered(number, line) for number, line in zip(numbers, self.readable, strict=True)]
 
     @cached_property
     def rankings(self) -> Mapping[str, Sequence[Numbered]]:
-        """Lines of each topic in the order of their ranks."""
+        """Each topic's lines in rank order."""
         return {
             topic: [self.lines[index] for index in indices.tolist()]
             for topic, indices in self.readable.by_rank.items()
@@ -156,13 +156,13 @@ class _LintedRun:
 
     @cached_property
     def ties(self) -> Sequence[_Tie]:
-        """Ties that trec_eval orders differently from the ranks, at most one for each score of a topic."""
+        """Ties that trec_eval orders differently from the ranks, at most one per score and topic."""
         if not self.is_ordered_by_score:
             return []
         return [tie for lines in self.rankings.values() for tie in _ties(lines)]
 
     def findings(self, breaches: Iterable[Breach]) -> list[Finding]:
-        """Returns findings in the order of the lines; those of the whole run come first."""
+        """Returns findings in line order, those for the whole run first."""
         findings = [
             Finding(
                 code=breach.code,
@@ -179,12 +179,12 @@ class _LintedRun:
 
 @dataclass(frozen=True)
 class _Known:
-    """Data to check runs against; None if it is missing.
+    """What to check runs against. Anything missing is None.
 
     Attributes:
-        topics: numbers of the topics; names of all rankings if each stance has its own.
-        documents: those ids in the runs that are in the corpus.
-        results: how many results the corpus has for a topic; the count may stop at the minimum of the rules.
+        topics: the topics' numbers, or all ranking names if each stance has its own ranking.
+        documents: which of the runs' ids are in the corpus.
+        results: how many results the corpus offers per topic. Counting may stop at the rules' minimum.
     """
 
     topics: frozenset[str] | None
@@ -198,21 +198,23 @@ def lint(
     *,
     teams: 'Sequence[str] | Mapping[str, str | Sequence[str]] | Literal["per-folder"] | None' = None,
 ) -> Findings:
-    """Checks the runs of a submission against the rules of a task.
+    """Checks a submission's runs against a task's rules.
 
     Args:
         runs: one run or several, as files or in any other form, as for ``evaluate``.
-        task: the id of the task, or of a dataset with another corpus.
-        teams: the team of each run; or ``per-folder``, if each folder has the runs of a team; or patterns of
-            file names by team, such as ``{"Katana": "katana-*"}``. None if all are of one team.
+        task: the id of a task, or of a dataset with another corpus.
+        teams: each run's team, or ``per-folder`` if each folder contains one team's runs, or file name
+            patterns by team,
+            such as ``{"Katana": "katana-*"}``. None if all runs belong to one team.
 
     Returns:
-        The findings as ``touche.evaluation.linting.Finding``, with the severity ``error`` or ``warning``, run
-        by run in the order of the lines, which count from 1. ``is_broken`` is whether there is an error. The
-        notes name impossible checks.
+        The findings as ``touche.evaluation.linting.Finding``, with severity ``error`` or ``warning``, run by
+        run in line
+        order; lines count from 1. ``is_broken`` tells whether there is an error. The notes list checks that
+        weren't possible.
 
     Raises:
-        ToucheError: if a run cannot be read as text, there is no such task, or a team is not clear.
+        ToucheError: if a run isn't text, the task doesn't exist, or a run's team is unclear.
 
     Examples:
         >>> import touche
@@ -239,20 +241,20 @@ def lint(
 def findings_of(
     sources: Sequence[RunSource], task: Task, corpus: Corpus, teams: Mapping[Path, str] | None = None
 ) -> tuple[list[Finding], list[str]]:
-    """Checks runs against the rules of a task.
+    """Checks runs against a task's rules.
 
     Args:
         sources: the runs.
-        task: task of the runs.
-        corpus: collection that the runs rank.
-        teams: team of each file, as from ``teams_of_runs``; None for one team.
+        task: their task.
+        corpus: the collection they rank.
+        teams: each file's team, from ``teams_of_runs``; None for a single team.
 
     Returns:
-        The findings, file by file in the order of the lines. Also notes: a sentence for each check that was
-        impossible because its data is missing, for topics that a run lacks, and for its ties.
+        The findings, file by file in line order. Also notes: a sentence per check that lacked data, about
+        missing topics, and about ties.
 
     Raises:
-        ToucheError: if a file cannot be read as text, or topics or corpus are broken.
+        ToucheError: if a file isn't text, or topics or corpus are broken.
     """
     topics: frozenset[str] | None = None
     with suppress(MissingDataError):
@@ -262,12 +264,12 @@ def findings_of(
         for source in sources
     ]
     known, notes = _read_known(runs, task, corpus, topics)
-    # The number of scored results; a measure without a cutoff scores all, and no run has more than MAX_DEPTH.
+    # How many results are scored. A measure without a cutoff scores all, and runs end at MAX_DEPTH.
     cutoff = task.measure.cutoff or MAX_DEPTH
     notes += [note for run in runs for note in _missing_topics_note(run, known)]
     notes += [note for run in runs for note in _tie_note(run, cutoff, task)]
     findings = list[Finding]()
-    teams = teams or {run.path: "" for run in runs}  # one team without a name
+    teams = teams or {run.path: "" for run in runs}  # one nameless team
     for team in dict.fromkeys(teams.values()):
         submission = [run for run in runs if teams[run.path] == team]
         findings += _check_submission(submission, task.rules, team)
@@ -284,16 +286,17 @@ def findings_of(
 def teams_of_runs(
     paths: Sequence[Path], teams: Sequence[str] | Mapping[str, str | Sequence[str]] | None
 ) -> dict[Path, str] | None:
-    """Returns the team of each run file.
+    """Returns each run file's team.
 
     Args:
-        paths: run files.
-        teams: the team of each file; or ``per-folder``, if each folder has the runs of a team; or patterns of
-            file names by team, such as ``{"Katana": "katana-*"}``. None if all files are of one team.
+        paths: the run files.
+        teams: each file's team, or ``per-folder`` if each folder contains one team's runs, or file name
+            patterns by team,
+            such as ``{"Katana": "katana-*"}``. None if all files belong to one team.
 
     Raises:
         ToucheError: if the number of teams is wrong, a file belongs to no team or to several, or a pattern
-            matches no file.
+            doesn't match any file.
     """
     if teams is None:
         return None
@@ -310,7 +313,7 @@ def teams_of_runs(
 
 
 def _teams_by_pattern(paths: Sequence[Path], patterns: Mapping[str, str | Sequence[str]]) -> dict[Path, str]:
-    """Returns the team of each run file by the file's name; a pattern with a slash matches whole paths."""
+    """Returns each run file's team according to its name. A pattern with a slash matches whole paths."""
     teams: dict[Path, str] = {}
     for team, one_or_several in patterns.items():
         team_patterns = [one_or_several] if isinstance(one_or_several, str) else one_or_several
@@ -329,30 +332,30 @@ def _teams_by_pattern(paths: Sequence[Path], patterns: Mapping[str, str | Sequen
 
 
 def _matching(paths: Sequence[Path], pattern: str) -> list[Path]:
-    """Returns the paths that match a pattern, as whole paths if it has a slash, else by their names."""
+    """Returns the paths that match a pattern: whole paths if it contains a slash, otherwise file names."""
     names = {path: str(path) if "/" in pattern else path.name for path in paths}
     return [path for path, name in names.items() if fnmatchcase(name, pattern)]
 
 
 def lint_format(path: Path) -> list[Finding]:
-    """Checks the rules for runs of any task: the format of lines, and that ranks and scores agree.
+    """Checks rules that apply to every task: the line format, and whether ranks agree with scores.
 
     Raises:
-        ToucheError: if the file cannot be read as text.
+        ToucheError: if the file isn't text.
     """
     run = _read_run(RunSource(path, None, path))
-    if run.readable.ranks_stances:  # a run of image retrieval, whose evaluator ignores scores
+    if run.readable.ranks_stances:  # an image retrieval run, whose evaluator ignores scores
         run = _LintedRun(run.readable.by_stance(), run.broken, is_ordered_by_score=False)
-    # The task is unknown, so the cutoff is that of most tasks.
+    # We don't know the task, so use most tasks' cutoff.
     return run.findings(_format_breaches(run, CUTOFF))
 
 
 def _format_breaches(run: _LintedRun, cutoff: int) -> Iterator[Breach]:
-    """Returns breaches of the rules of every task.
+    """Returns breaches of rules that apply to every task.
 
     Args:
         run: the run.
-        cutoff: number of scored results, for messages on ties.
+        cutoff: how many results are scored, for messages about ties.
     """
     return chain(
         run.broken,
@@ -364,10 +367,10 @@ def _format_breaches(run: _LintedRun, cutoff: int) -> Iterator[Breach]:
 
 
 def _read_run(source: RunSource) -> _LintedRun:
-    """Reads a run; broken lines become breaches.
+    """Reads a run. Broken lines become breaches.
 
     Raises:
-        InputError: if there are too many broken lines, or the file cannot be read as text.
+        InputError: if there are too many broken lines, or the file isn't text.
     """
     path, content, name = source[:3]
     if isinstance(content, Run):
@@ -397,7 +400,7 @@ def _read_run(source: RunSource) -> _LintedRun:
 
 
 def _read_rankings(source: RunSource, rules: Rules, topics: Collection[str] | None) -> _LintedRun:
-    """Reads a run with a ranking for each stance; lines that the organizers' script skips become breaches."""
+    """Reads a run with a ranking per stance. Lines that the organizers' script skips become breaches."""
     content = source.content
     if isinstance(content, Run):
         content = source.named(content)
@@ -413,9 +416,9 @@ def _read_rankings(source: RunSource, rules: Rules, topics: Collection[str] | No
 def _read_known(
     runs: Iterable[_LintedRun], task: Task, corpus: Corpus, topics: frozenset[str] | None
 ) -> tuple[_Known, list[str]]:
-    """Returns the data to check runs against, and a note for each part that is missing."""
+    """Returns what to check runs against, and a note for each missing part."""
     notes = []
-    rankings: frozenset[str] | None = None  # their names
+    rankings: frozenset[str] | None = None  # ranking names
     if topics is None:
         notes.append(f"topics are not checked, because topics/{task.topics} is missing")
     else:
@@ -431,34 +434,34 @@ def _read_known(
 
 
 def _look_up(wanted: set[str], documents: "Iterable[AnyDocument]", rules: Rules) -> tuple[set[str], int]:
-    """Reads the corpus until all ids are found and it is known to have enough results.
+    """Reads the corpus until all ids are found and there are enough results.
 
     Returns:
-        The wanted ids that the corpus has, and the number of results that it has for a topic, as far as read.
+        The wanted ids that were found, and how many results per topic the documents read so far offer.
     """
     from touche.documents.ids import ids_in  # here, because it takes 54 ms
 
     present: set[str] = set()
-    units = 0  # documents, or sentences if a result is a pair of them
+    units = 0  # documents, or sentences if results are pairs of sentences
     for document in documents:
         ids = ids_in(document, of_sentences=rules.unit == PAIR)
         present |= wanted.intersection(ids)
         units += len(ids)
-        # With n = min_results, n + 1 sentences make at least n pairs, while n documents would be enough.
-        # One more document costs nothing.
+        # With n = min_results, n + 1 sentences make at least n pairs, and n documents are enough. One
+        # more document costs nothing.
         if len(present) == len(wanted) and units > rules.min_results:
             break
-    results = units * (units - 1) if rules.unit == PAIR else units  # pairs are ordered
+    results = units * (units - 1) if rules.unit == PAIR else units  # a pair's order counts
     return present, results
 
 
 def _check_submission(runs: Sequence[_LintedRun], rules: Rules, team: str) -> list[Finding]:
-    """Returns breaches of rules about all runs of a team.
+    """Returns breaches of rules that concern all of a team's runs.
 
     Args:
         runs: the team's runs.
-        rules: the rules of the task.
-        team: the team; empty if all runs are of one team, which has no name.
+        rules: the task's rules.
+        team: the team's name; empty if all runs belong to a nameless one.
     """
     findings = list[Finding]()
     superfluous = runs[rules.max_runs :] if rules.max_runs else []
@@ -475,7 +478,7 @@ def _check_submission(runs: Sequence[_LintedRun], rules: Rules, team: str) -> li
     for run in runs:
         if not run.lines:
             continue
-        number, line = run.lines[0]  # a further tag of the run is a breach of its own
+        number, line = run.lines[0]  # a second tag in the run is reported separately
         first_path = first_path_of_tag.setdefault(line.tag, run.path)
         if first_path != run.path:
             breach = Breach(
@@ -489,7 +492,7 @@ def _check_submission(runs: Sequence[_LintedRun], rules: Rules, team: str) -> li
 
 
 def _missing_topics_note(run: _LintedRun, known: _Known) -> Iterator[str]:
-    """Yields a note if a run has no results for a topic, which breaks no rule, but costs points."""
+    """Yields a note if a topic has no results: this breaks no rule, but lowers the score."""
     missing = (known.topics or frozenset()) - run.rankings.keys()  # none if the topics are unknown
     if missing:
         listed = ", ".join(sorted(missing, key=in_order))
@@ -503,7 +506,7 @@ def _missing_topics_note(run: _LintedRun, known: _Known) -> Iterator[str]:
 
 
 def _line_breaches(run: _LintedRun, rules: Rules, known: _Known) -> Iterator[Breach]:
-    """Yields breaches of the task's rules by single lines."""
+    """Yields breaches in single lines."""
     for number, line in run.lines:
         ids = rules.ids_of(line.document)
         if known.documents is not None and not known.documents.issuperset(ids):
@@ -521,7 +524,7 @@ def _line_breaches(run: _LintedRun, rules: Rules, known: _Known) -> Iterator[Bre
                 message=f"{line.document!r} is not a pair of two different sentences",
                 remedy="write two sentence ids, joined by a comma",
             )
-        # As in qrels, lower case is accepted; the rules have upper case.
+        # The rules use upper case; like in qrels, lower case is accepted.
         if rules.stances and line.stance.upper() not in rules.stances:
             yield Breach(
                 code="unknown-stance",
@@ -532,8 +535,8 @@ def _line_breaches(run: _LintedRun, rules: Rules, known: _Known) -> Iterator[Bre
 
 
 def _duplicate_breaches(run: _LintedRun) -> Iterator[Breach]:
-    """Yields documents that a topic has twice."""
-    first_numbers: dict[tuple[str, str], int] = {}  # of lines, by topic and document
+    """Yields documents that occur twice in a topic."""
+    first_numbers: dict[tuple[str, str], int] = {}  # line numbers by topic and document
     for number, line in run.lines:
         first_number = first_numbers.setdefault((line.topic, line.document), number)
         if first_number != number:
@@ -546,13 +549,13 @@ def _duplicate_breaches(run: _LintedRun) -> Iterator[Breach]:
 
 
 def _rank_breaches(run: _LintedRun) -> Iterator[Breach]:
-    """Yields ranks that repeat, do not start at 1, have gaps, or contradict the scores."""
+    """Yields ranks that repeat, don't start at 1, leave gaps, or contradict scores."""
     rankings = run.rankings.values()
-    # The second line of a ranking is the first that can repeat a rank.
+    # A ranking's second line is the first that can repeat a rank.
     second_lines = [ranking[1] for ranking in rankings if len(ranking) > 1]
-    # A ranking is in the order of ranks, so equal ends mean that all its ranks are equal.
+    # Rankings are in rank order, so if both ends are equal, all ranks are.
     rankings_have_one_rank = all(ranking[0].line.rank == ranking[-1].line.rank for ranking in rankings)
-    if rankings_have_one_rank and second_lines:  # the run has no ranks, so one breach is enough
+    if rankings_have_one_rank and second_lines:  # the run isn't ranked at all, so one breach is enough
         number, line = second_lines[0]
         example = f"rank {line.rank} in topic {line.topic}"
         yield Breach(
@@ -581,7 +584,7 @@ def _rank_breaches(run: _LintedRun) -> Iterator[Breach]:
                     message=f"rank {below.rank} occurs twice in topic {below.topic}",
                     remedy="give each line its own rank",
                 )
-                continue  # scores of one rank have no order
+                continue  # with equal ranks, scores can't contradict them
             if below.rank > above.rank + 1:
                 yield Breach(
                     code="rank-gap",
@@ -589,7 +592,7 @@ def _rank_breaches(run: _LintedRun) -> Iterator[Breach]:
                     message=f"rank {below.rank} comes after rank {above.rank} in topic {below.topic}",
                     remedy="give each line the next rank",
                 )
-            if np.float32(below.score) > np.float32(above.score):  # as trec_eval compares them
+            if np.float32(below.score) > np.float32(above.score):  # compared like in trec_eval
                 score = f"score {below.score} at rank {below.rank} of topic {below.topic}"
                 yield Breach(
                     code="score-increasing",
@@ -600,18 +603,18 @@ def _rank_breaches(run: _LintedRun) -> Iterator[Breach]:
 
 
 def _ties(ranking: Sequence[Numbered]) -> Iterator[_Tie]:
-    """Yields for each score the first two neighbours that trec_eval swaps, if there are any.
+    """Yields, for each score, the first two neighbours that trec_eval swaps, if any.
 
-    trec_eval orders equal scores by descending id.
+    trec_eval sorts equal scores by descending id.
 
     Args:
-        ranking: the lines of a topic in the order of their ranks.
+        ranking: a topic's lines in rank order.
     """
-    lines_above = 0  # the number of lines before those of the group
+    lines_above = 0  # how many lines come before the group's
     for _, group in groupby(ranking, key=lambda numbered: np.float32(numbered.line.score)):
         tied = list(group)
         for (_, above), (number, below) in pairwise(tied):
-            # Lines with the same rank have no order that trec_eval could change.
+            # If ranks are equal, there is no order for trec_eval to change.
             if below.rank > above.rank and below.document > above.document:
                 ids = [line.document for _, line in tied]
                 pairs = zip(ids, sorted(ids, reverse=True), strict=True)
@@ -622,7 +625,7 @@ def _ties(ranking: Sequence[Numbered]) -> Iterator[_Tie]:
 
 
 def _tie_breaches(run: _LintedRun, cutoff: int) -> Iterator[Breach]:
-    """Yields scores that are equal as float32, if trec_eval's order of the lines differs from the ranks."""
+    """Yields scores that are equal as float32, if trec_eval orders the lines differently from the ranks."""
     for tie in run.ties:
         documents = f"{tie.above.document!r} and {tie.below.document!r}"
         score = f"the same score {np.float32(tie.above.score)} as float32"
@@ -633,7 +636,7 @@ def _tie_breaches(run: _LintedRun, cutoff: int) -> Iterator[Breach]:
 
 
 def _tie_note(run: _LintedRun, cutoff: int, task: Task) -> Iterator[str]:
-    """Yields a note on whether ties change the task's measure, which depends on ranks up to the cutoff."""
+    """Yields a note on whether ties affect the task's measure, which depends on ranks up to the cutoff."""
     if run.ties:
         topics = {tie.above.topic for tie in run.ties}
         problem = f"ties that trec_eval orders differently from the ranks in {counted(len(topics), 'topic')}"
@@ -643,17 +646,17 @@ def _tie_note(run: _LintedRun, cutoff: int, task: Task) -> Iterator[str]:
 
 
 def _topic_breaches(run: _LintedRun, rules: Rules, known: _Known) -> Iterator[Breach]:
-    """Yields topics that the task lacks, or with too many or too few results."""
-    # No more results are required than the corpus has.
+    """Yields topics that aren't the task's, or have too many or too few results."""
+    # Don't require more results than the corpus offers.
     required = rules.min_results if known.results is None else min(rules.min_results, known.results)
-    # Also the topics of the task without results, because they have too few results.
+    # Include the task's topics without any results, because that's too few.
     for topic in dict.fromkeys([*run.rankings, *sorted(known.topics or (), key=in_order)]):
         line_numbers = sorted(number for number, _ in run.rankings.get(topic, ()))
         result_count = f"topic {topic} has {counted(len(line_numbers), 'result')}"
         if known.topics is not None and topic not in known.topics:
             yield Breach(
                 code="unknown-topic",
-                line=line_numbers[0],  # an unknown topic comes from the run, and has a line
+                line=line_numbers[0],  # an unknown topic comes from the run, so there is a line
                 message=f"topic {topic!r} is not a topic of the task ({counted(len(line_numbers), 'line')})",
                 remedy="remove its lines",
             )
@@ -674,8 +677,8 @@ def _topic_breaches(run: _LintedRun, rules: Rules, known: _Known) -> Iterator[Br
 
 
 def _tag_breaches(run: _LintedRun) -> Iterator[Breach]:
-    """Yields the first tag with blanks, and the first line of each further tag."""
-    # The tag is the rest of a line after its fifth column.
+    """Yields the first tag with blanks, and the first line of each additional tag."""
+    # A tag is the rest of the line after the fifth column.
     with_blanks = [(number, line.tag) for number, line in run.lines if len(split_columns(line.tag)) > 1]
     if with_blanks:
         number, tag = with_blanks[0]

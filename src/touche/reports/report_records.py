@@ -322,14 +322,14 @@ class RunFile:
 
 @dataclass(frozen=True)
 class StanceView:
-    """Detected stances: scores of runs, and published scores.
+    """Detected stances: the runs' scores and published scores.
 
     Attributes:
-        board: row of each run and published run, best first; without ranks, because N differs.
-        qrels, qrels_md5: file with the judged stances and its hash; empty without runs.
-        runs: evaluations of runs, by name.
-        compared: comparison of each pair of runs, on the documents that both have.
-        notes: notes on the scores, and why pairs of runs are not compared.
+        board: a row per run and published run, best first; unranked, because N differs.
+        qrels, qrels_md5: the judged stances' file and its hash; empty without runs.
+        runs: the runs' evaluations by name.
+        compared: each pair of runs, compared on their common documents.
+        notes: remarks on the scores, and why pairs of runs weren't compared.
     """
 
     board: Sequence[LeaderboardRow]
@@ -341,28 +341,28 @@ class StanceView:
 
     @cached_property
     def strip(self) -> Strip | None:
-        """Published runs as points on a line; None without published runs."""
+        """The published runs as points on a line; None if there are none."""
         published = [row for row in self.board if row.is_published]
         return Strip(published) if published else None
 
 
 @dataclass(frozen=True)
 class TaskReport:
-    """Runs of one task among its published results, or only published results.
+    """A task's runs among its published results, or just published results.
 
     Attributes:
-        dataset: id of the task or dataset.
+        dataset: the id of the task or dataset.
         task: the task.
-        views: view of each dimension and evaluator, those with most published results first.
-        runs: run files; empty if there are only published results.
-        reference: run that others are compared with; empty with fewer than two runs.
-        notes: ranks of the runs, and why the evaluators differ, by dimension.
-        titles: titles of the topics; empty if the topics file is missing.
-        topics: first results by the name of their ranking, each document once, best rank first. The name is
-            the topic's number; if each stance has a ranking, it is such as ``1 PRO``.
+        views: a view per dimension and evaluator, starting with those with the most published results.
+        runs: the run files; empty if there are only published results.
+        reference: the run that others are compared with; empty if there are fewer than two runs.
+        notes: the runs' ranks, and why evaluators differ, by dimension.
+        titles: the topics' titles; empty if the topics file is missing.
+        topics: first results by ranking name, each document once, best rank first. The name is the topic's
+            number, or like ``1 PRO`` if each stance has a ranking.
         warnings: warnings about scores.
-        missing_texts: why there are no texts; empty if there are texts.
-        stance: detected stances; None if the task has none.
+        missing_texts: why there are no texts; empty if there are.
+        stance: detected stances; None if the task doesn't ask for any.
     """
 
     dataset: str
@@ -379,8 +379,8 @@ class TaskReport:
 
     @property
     def id(self) -> str:
-        """Name for links and files."""
-        return self.dataset.replace("/", "--")  # a single hyphen may be part of another id
+        """A name for links and files."""
+        return self.dataset.replace("/", "--")  # a single hyphen can be part of another id
 
     @property
     def checked(self) -> str:
@@ -391,19 +391,19 @@ class TaskReport:
 
     @property
     def dimensions(self) -> list[str]:
-        """Dimensions of the views, in order."""
+        """The views' dimensions, in order."""
         return list(dict.fromkeys(view.dimension for view in self.views))
 
     @property
     def measures(self) -> str:
-        """Measures of the views, separated by commas."""
+        """The views' measures, separated by commas."""
         return ", ".join(dict.fromkeys(str(self.task.measure_for(name)) for name in self.dimensions))
 
     @property
     def rankings_by_topic(self) -> dict[str, list[str]]:
-        """Names of each topic's rankings: the topic itself, or a name such as ``1 PRO`` for each stance.
+        """The names of each topic's rankings: the topic itself, or a name such as ``1 PRO`` per stance.
 
-        They are the keys of ``topics``. A ranking without results is listed here, but is no key.
+        They are keys of ``topics``, except for rankings without results.
         """
         return {
             topic: ranking_names([topic], self.task.rules.ranked_stances)
@@ -412,40 +412,40 @@ class TaskReport:
 
     @property
     def evaluators(self) -> list[str]:
-        """Evaluators of the views, in order."""
+        """The views' evaluators, in order."""
         return list(dict.fromkeys(view.evaluator for view in self.views))
 
     @property
     def published_views(self) -> list[View]:
-        """For each dimension with published results, the view with the most of them."""
+        """For each dimension with published results, the view that shows the most."""
         views: dict[str, View] = {}
-        for view in self.views:  # those with most published results first
+        for view in self.views:  # starts with those with the most published results
             views.setdefault(view.dimension, view)
         return [views[dimension] for dimension in self.dimensions if views[dimension].published_count]
 
     @property
     def reported(self) -> tuple[Reported, ...]:
-        """Systems that TIREx reports and nobody submitted; empty for other qrels or a part of the topics."""
+        """Systems that TIREx reports and nobody submitted; empty for other qrels or some of the topics."""
         is_comparable = bool(self.task.published) and not self.task.only_topics
         return reported_results(self.task.id) if is_comparable else ()
 
     @property
     def reruns(self) -> list[str]:
-        """Baselines that rerun a published result of the task."""
+        """Baselines that rerun one of the task's published results."""
         boards = [view.board for view in self.published_views] + ([self.stance.board] if self.stance else [])
         return sorted({row.rerun.baseline for board in boards for row in board if row.rerun})
 
     @property
     def letters(self) -> dict[str, str]:
-        """Letters of each run, by name."""
+        """Each run's letters by name."""
         return {run.name: run.letters for run in self.runs}
 
     def views_by(self, evaluator: str) -> list[View]:
-        """Returns the views of an evaluator, one per dimension."""
+        """Returns an evaluator's views, one per dimension."""
         return [view for view in self.views if view.evaluator == evaluator]
 
     def mean_rank(self, run: str, evaluator: str) -> float:
-        """Returns the mean over dimensions of a run's rank among the passed runs."""
+        """Returns a run's rank among the passed runs, averaged over dimensions."""
         return fmean(
             1 + sum(row.printed > view.row(run).printed for row in view.passed)
             for view in self.views_by(evaluator)
@@ -461,13 +461,13 @@ class Report:
     """A whole report.
 
     Attributes:
-        title: heading.
-        command: command line that creates it.
-        parts: one part per task.
-        outcomes: those of ``touche.regress``; empty without a regression.
-        remarks: missing parts, and where times were measured.
-        gallery: whether it shows published results of tasks, each on its own page.
-        site: whether it is part of the documentation, to which its pages then link.
+        title: the heading.
+        command: the command line that creates it.
+        parts: a part per task.
+        outcomes: the outcomes of ``touche.regress``; empty without a regression.
+        remarks: what's missing, and where times were measured.
+        gallery: whether it shows tasks' published results, each on its own page.
+        site: whether it's part of the documentation, which its pages then link to.
     """
 
     title: str

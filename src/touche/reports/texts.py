@@ -1,4 +1,4 @@
-"""Texts of documents in a report: the part with most of a topic's terms, which are marked."""
+"""Document texts for reports: the part that contains most of a topic's terms, with the terms marked."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence, Set
@@ -10,22 +10,22 @@ from touche.scan.tokens import analysis_named, encoded, words
 
 _ENGLISH = analysis_named("english")
 _term = lru_cache(maxsize=100_000)(_ENGLISH.term)
-_MAX_SHOWN = 450  # characters of a text
-# Lucene's stop words lack them.
+_MAX_SHOWN = 450  # characters per text
+# Not among Lucene's stop words.
 _QUESTION_WORDS = """
 am any been being better between can could did do does doing from get had has have having he her his how i its
 may might more most much must my need our ought shall she should than their them them we were what when where
 which who whom whose why would you your
 """
 _BEFORE_FIRST = 60  # characters before the first marked term
-_CONCLUSION = "__CONC__"  # in the id of a sentence of a conclusion
+_CONCLUSION = "__CONC__"  # marks a conclusion's sentence id
 
 
 def read_texts(ids: Set[str], documents: Iterable[AnyDocument]) -> dict[str, list[tuple[str, str]]]:
-    """Returns the parts of documents or sentences by id, each with its kind and text.
+    """Returns documents' or sentences' parts by id, each with its kind and text.
 
-    The kind is ``conclusion``, ``premise``, ``title`` or ``address``, or empty for any other text.
-    Reading stops when all ids have a text.
+    The kind is ``conclusion``, ``premise``, ``title`` or ``address``, or empty for any other text. Reading
+    stops once all ids are found.
     """
     texts: dict[str, list[tuple[str, str]]] = {}
     for document in documents:
@@ -42,21 +42,21 @@ def read_texts(ids: Set[str], documents: Iterable[AnyDocument]) -> dict[str, lis
 
 
 def title_terms(title: str) -> frozenset[str]:
-    """Returns the terms of a topic's title: English stems without stop words and words of questions."""
+    """Returns the terms in a topic's title: English stems without stop words and question words."""
     return frozenset(_ENGLISH.terms(title)).difference(_ENGLISH.terms(_QUESTION_WORDS))
 
 
 def passage(text: str, terms: Set[str]) -> list[tuple[str, bool]]:
-    """Returns that part of a text in which the terms occur most often.
+    """Returns the part of a text where the terms occur most often.
 
     Args:
-        text: whole text; white space is collapsed.
+        text: the whole text; whitespace is collapsed.
         terms: English stems.
 
     Returns:
-        Pieces of the part in order, each with whether it is a term.
+        The part in pieces, each with whether it's a term.
     """
-    text = encoded(" ".join(text.split())).decode()  # without lone surrogates, which HTML cannot have
+    text = encoded(" ".join(text.split())).decode()  # without lone surrogates, which HTML doesn't allow
     marks = _marks(text, terms)
     begin, end = _shown_part(text, [start for start, _ in marks])
     pieces = [("… " if begin else "", False)]
@@ -70,11 +70,11 @@ def passage(text: str, terms: Set[str]) -> list[tuple[str, bool]]:
 
 
 def _parts(document: AnyDocument) -> list[tuple[str, str]]:
-    """Returns kind and text of the parts of a document, as ``read_texts``."""
+    """Returns the kinds and texts of a document's parts, as in ``read_texts``."""
     if isinstance(document, Argument):
         return [("conclusion", document.conclusion), ("premise", " ".join(document.premises))]
     if isinstance(document, Image):
-        first_page = [("address", page.url) for page in document.pages[:1]]  # empty without pages
+        first_page = [("address", page.url) for page in document.pages[:1]]  # empty if there are no pages
         return [*first_page, ("", document.text)]
     if isinstance(document, Page) and document.title:
         return [("title", document.title), ("", document.body or "")]
@@ -84,7 +84,7 @@ def _parts(document: AnyDocument) -> list[tuple[str, str]]:
 def _marks(text: str, terms: Set[str]) -> list[tuple[int, int]]:
     """Returns the start and end of each word whose stem is among the terms."""
     marks = []
-    end = 0  # of the word before
+    end = 0  # of the previous word
     for word in words(text):
         start = text.index(word, end)
         end = start + len(word)
@@ -94,28 +94,28 @@ def _marks(text: str, terms: Set[str]) -> list[tuple[int, int]]:
 
 
 def _shown_part(text: str, starts: Sequence[int]) -> tuple[int, int]:
-    """Returns begin and end of the shown part, which has the most marked terms.
+    """Returns where the part with the most marked terms begins and ends.
 
     Args:
-        text: whole text.
+        text: the whole text.
         starts: positions of the marked terms, ascending.
     """
     if len(text) <= _MAX_SHOWN:
         return 0, len(text)
-    after_first = _MAX_SHOWN - _BEFORE_FIRST  # characters from the first shown term on
+    after_first = _MAX_SHOWN - _BEFORE_FIRST  # characters from the first shown term onwards
 
     def shown_terms(position: int) -> int:
-        """Returns the number of terms in the part, if its first term is at this position."""
+        """Returns how many terms the part contains if its first one is at this position."""
         return bisect_left(starts, position + after_first) - bisect_left(starts, position)
 
-    first = max(starts, key=shown_terms, default=0)  # the earliest of equally good positions
+    first = max(starts, key=shown_terms, default=0)  # the earliest of the best positions
     begin = 0
-    if first > _BEFORE_FIRST:  # the part begins with a whole word
+    if first > _BEFORE_FIRST:  # start with a whole word
         blank = text.find(" ", first - _BEFORE_FIRST, first)
         begin = first if blank < 0 else blank + 1
     if len(text) - begin <= _MAX_SHOWN:
         return begin, len(text)
     end = text.rfind(" ", begin, begin + _MAX_SHOWN)
-    if end <= first:  # there is no blank after the first term, and a long word is split
+    if end <= first:  # if no blank follows the first term, split the long word
         end = begin + _MAX_SHOWN
     return begin, end
