@@ -73,7 +73,7 @@ def made_counts(seed: int, rows: int = 12, terms: int = 3) -> FieldCounts:
 
 
 def fit(errors: Sequence[float] | Array, numbers: int = 1, **axes: object) -> Fit:
-    """Returns a fit with these errors and this many free numbers."""
+    """Returns a fit with these errors and this many free parameters."""
     hypothesis = Hypothesis(**({"model": "DPH", "analysis": STANDARD, "fields": TEXT} | axes))  # type: ignore[arg-type]
     zeros = np.zeros(numbers)
     problem = Problem(hypothesis, (), np.zeros(len(errors)))

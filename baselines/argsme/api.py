@@ -16,7 +16,7 @@ def rankings(
 ) -> Iterator[tuple[Topic, list[tuple[str, float]]]]:
     """Yields the ids and scores of args.me's best arguments, or those at the address in ``ARGSME_URL``.
 
-    A repeated id counts once, at its best rank. When a result has no score, scores only express the order.
+    A repeated id counts once, at its best rank. If a score is missing, scores only express the order.
 
     Raises:
         ToucheError: if args.me refuses, is unreachable, or sends no results.

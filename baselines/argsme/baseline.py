@@ -1,4 +1,4 @@
-"""args.me (Wachsmuth et al. 2017): BM25 over premises, conclusion and web page of an argument."""
+"""args.me (Wachsmuth et al. 2017): BM25 over an argument's premises, conclusion and web page."""
 
 import logging
 from collections.abc import Callable
@@ -27,14 +27,14 @@ from .api import rankings as api_rankings
 
 K1 = np.float32(1.2)
 B = np.float32(0.75)
-ADDED_TOKENS = 5  # args.me's premises have so many more tokens; their content is unknown
+ADDED_TOKENS = 5  # args.me's premises are this much longer; we don't know with which tokens
 WEIGHTS = (1.0, 1.5, 1.0)  # of premises, conclusion and page
 PREMISES, CONCLUSION, PAGE = range(3)  # indexes of the fields, in the order in which argsme defines them
 
 _log = logging.getLogger("touche.argsme")  # the command line shows the loggers below touche
 
 
-@baseline(needs_documents=False)  # --api has its own
+@baseline(needs_documents=False)  # --api needs none
 def argsme(
     topics: Topics,
     documents: Documents,
@@ -44,15 +44,16 @@ def argsme(
     cache_days: float = 7,
     depth: int = 1000,
 ) -> Rankings:
-    """Ranks arguments as args.me did in 2021, by the BM25 of premises, web page and (1.5 times) conclusion.
+    """Ranks arguments like args.me did in 2021: by the BM25 of premises, web page and (times 1.5)
+    conclusion.
 
-    A result has at least one term of the title in its conclusion, and all terms on its web page. If the
-    corpus lacks web pages, a warning reports that only premises and conclusions are ranked.
+    A result contains at least one title term in its conclusion, and all title terms on its web page. If the
+    corpus contains no web pages, you get a warning, and only premises and conclusions are ranked.
 
-    match: whether all terms of the title must be on the page, or any of them.
-    api: query args.me itself, without documents; its answers are those of today. If the input has candidates,
-        only candidates among the best results of args.me are ranked.
-    cache_days: age in days from which a stored answer of --api is requested again.
+    match: whether all title terms must be on the page, or any of them.
+    api: query args.me itself, without documents; you get today's answers. If the input contains candidates,
+        only candidates among args.me's best results are ranked.
+    cache_days: request a stored answer of --api again after this many days.
     depth: number of arguments per topic.
     """
     if api:
@@ -69,7 +70,7 @@ def argsme(
     if not collection.statistics[CONCLUSION].documents:
         problem = "no document has a conclusion"
         raise ToucheError(f"{problem}; args.me ranks arguments, in args-me.json or args_processed.csv")
-    required = {CONCLUSION: "any", PAGE: match}  # how many terms of the title a field must have
+    required = {CONCLUSION: "any", PAGE: match}  # how many title terms must be in a field
     if not collection.statistics[PAGE].documents:
         _log.warning("no argument has the text of its web page; only premises and conclusions are ranked")
         del required[PAGE]

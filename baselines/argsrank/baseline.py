@@ -9,13 +9,13 @@ from .centrality import most_central
 def argsrank(
     topics: Topics, documents: Documents, *, damping: float = 0.5, mu: float = 2000.0, depth: int = 100
 ) -> Rankings:
-    """Ranks arguments by DirichletLM, and returns the two most central sentences of each argument.
+    """Ranks arguments with DirichletLM, and returns the two most central sentences of each argument.
 
-    A random walk over the sentences of an argument moves to similar sentences. With probability d it jumps to
+    A random walk over an argument's sentences moves to similar sentences. With probability d it jumps to
     sentences with discourse markers and claim words. The walk visits central sentences most often.
 
     damping: probability d of a jump.
-    mu: weight of the collection's language model in DirichletLM, in tokens.
+    mu: DirichletLM's weight of the collection's language model, in tokens.
     depth: number of pairs per topic, one for each argument.
     """
     check_range("damping", damping, 0, 1)

@@ -1,4 +1,4 @@
-"""BM25 (Robertson et al. 1994) over English stems: Puss in Boots of 2022; also Terrier's, for images."""
+"""BM25 (Robertson et al. 1994) with English stems: Puss in Boots of 2022; for images, also Terrier's."""
 
 from collections import Counter
 from functools import partial
@@ -23,21 +23,21 @@ def bm25(
     stance: Literal["FIRST", "SECOND", "NEUTRAL", "NO", "PRO", "CON", "both"] = "NO",
     depth: int = 1000,
 ) -> Rankings:
-    """Ranks documents by BM25 for the topic's title, with the defaults of Anserini.
+    """Ranks documents with BM25 for the topic's title, using Anserini's defaults.
 
     k1: saturation of the term frequency; with a larger k1, repeated terms add more.
     b: influence of the document's length, from 0 to 1.
     multifield: score title and text (conclusion and premises) as two fields of equal weight.
-    engine: the engine whose formula and terms are used. Terrier has more stop words. Its idf is negative for
-        terms in more than half of the documents.
+    engine: whose formula and terms to use. Terrier removes more stop words. Its idf is negative for terms in
+        more than half of the documents.
     stance: stance of all documents. For images, use PRO, CON, or both (a ranking for each stance). For topics
-        with two compared objects, use FIRST, SECOND, NEUTRAL or NO.
+        that compare two objects, use FIRST, SECOND, NEUTRAL or NO.
     depth: number of documents per topic.
     """
     check_range("k1", k1, 0, 1e9)
     check_range("b", b, 0, 1)
     fields = TITLE_AND_TEXT if multifield else scan.ONE_FIELD
-    # With PRO, CON or both, for images, a topic has a ranking for each of these stances.
+    # For images, there is a ranking for each stance.
     image_stances = {"PRO": ["PRO"], "CON": ["CON"], "both": ["PRO", "CON"]}.get(stance)
     if engine == "lucene":
         rankings = scan.rank(
@@ -48,7 +48,7 @@ def bm25(
             topics,
             documents,
             terrier.bm25(k1, b),
-            analysis="standard",  # which does not stem, because the fields consist of Terrier's stems
+            analysis="standard",  # without stemming, because the fields already contain Terrier's stems
             queries={topic.number: Counter(terrier.terms(topic.title)) for topic in topics},
             fields={name: partial(terrier.joined_terms, field) for name, field in fields.items()},
             depth=depth,
@@ -58,7 +58,7 @@ def bm25(
         if image_stances:
             for image_stance in image_stances:
                 yield topic, [(document, score, image_stance) for document, score in hits]
-        elif topic.objects:  # of a comparison, for which each document has a stance
+        elif topic.objects:  # a topic that compares objects, where each document gets a stance
             yield topic, [(document, score, stance) for document, score in hits]
         else:
             yield topic, hits

@@ -14,7 +14,7 @@ _OMITTED = re.compile(r".{21}|(?:[a-z]*[0-9]){5}|.*(.)\1{3}")
 
 
 def bm25(k1: float, b: float) -> scan.Formula:
-    """Returns Terrier's BM25. A term in most documents has a negative contribution."""
+    """Returns Terrier's BM25. A term in most documents lowers the score."""
 
     def formula(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:
         idf = log2((term.documents - term.df + 0.5) / (term.df + 0.5))

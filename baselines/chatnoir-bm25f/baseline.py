@@ -1,4 +1,4 @@
-"""ChatNoir (Bevendorff et al. 2018): web pages in fields; a second query scores those with all tokens."""
+"""ChatNoir (Bevendorff et al. 2018): web pages in fields; a second query scores the pages with all tokens."""
 
 import logging
 import re
@@ -22,7 +22,7 @@ PAGE_RANKS = "page-ranks.txt"
 _log = logging.getLogger("touche.chatnoir")  # the command line shows the loggers below touche
 
 
-@baseline(needs_documents=False)  # --api has its own
+@baseline(needs_documents=False)  # --api needs none
 def chatnoir_bm25f(
     topics: Topics,
     documents: Documents,
@@ -36,24 +36,27 @@ def chatnoir_bm25f(
     explain: tuple[str, str] = ("", ""),
     depth: int = 1000,
 ) -> Rankings:
-    """Ranks web pages as ChatNoir does: all tokens must match, and a second query scores the matching pages.
+    """Ranks web pages like ChatNoir: all tokens must match, and a second query scores the matching pages.
 
-    The score of a page is a sum of three parts: the weighted BM25 of its fields, the BM25 of the query as a
-    phrase in title and main content, and bonuses for Wikipedia and for short paths. Filters remove pages in
-    other languages, with little main content or with a bad spam rank. If you have a part of ClueWeb12, add
-    --statistics clueweb12-2020 or clueweb12-2021, for the official topics of that year. These statistics were
-    fitted to ChatNoir's scores.
+    A page's score is a sum of three parts: the weighted BM25 of its fields, the BM25 of the query as a phrase
+    in
+    title and main content, and bonuses for Wikipedia and for short paths. Filters remove pages in other
+    languages, with little main content or with a bad spam rank. If you only have a part of ClueWeb12, add
+    --statistics clueweb12-2020 or clueweb12-2021, for that year's official topics. These statistics were
+    fitted
+    to ChatNoir's scores.
 
-    year: 2020 for the query and fields of 2020 and 2021, today for the later query and fields.
-    model: fields for the sum above, or bm25f for textbook BM25F, which the papers name. ChatNoir does not use
+    year: 2020 for the query and fields of 2020 and 2021, today for the later ones.
+    model: fields for the sum above, or bm25f for textbook BM25F, which the papers name. ChatNoir doesn't use
         textbook BM25F; the README compares both with ChatNoir's real order.
     match: how much of the title must match: all for all tokens, or a share of them such as 30%.
-    group_by_host: use the order of ChatNoir's result pages: on each page of ten results, those of a host are
-        together. By default, results are in the order of their scores, as in the published runs.
-    api: query ChatNoir itself, without documents; its answers are those of today. The key is read from
-        CHATNOIR_API_KEY. If the input has candidates, only candidates among ChatNoir's best results are
+    group_by_host: use the order of ChatNoir's result pages, where the results of one host are together on
+    each
+        page of ten. By default, results are in the order of their scores, as in the published runs.
+    api: query ChatNoir itself, without documents; you get today's answers. The key is read from
+        CHATNOIR_API_KEY. If the input contains candidates, only candidates among ChatNoir's best results are
         ranked.
-    cache_days: age in days from which a stored answer of --api is requested again.
+    cache_days: request a stored answer of --api again after this many days.
     explain: a topic and a page; prints the parts of the page's score.
     depth: number of pages per topic.
     """
@@ -64,7 +67,7 @@ def chatnoir_bm25f(
             problem = "omit --year, --model, --match, --explain and files of statistics"
             raise ParameterError(f"with --api, ChatNoir itself ranks; {problem}")
         for topic, results in api_rankings(topics, depth, cache_days):
-            if group_by_host:  # ChatNoir groups its answers, but their scores are not in this order
+            if group_by_host:  # ChatNoir groups its answers, but their scores aren't in this order
                 results = [(id, float(len(results) - rank)) for rank, (id, _) in enumerate(results)]
             yield topic, results
         return
@@ -85,12 +88,12 @@ def chatnoir_bm25f(
 
 @dataclass(frozen=True)
 class Method:
-    """The conversion of titles to two queries: the first one selects pages, and the second one scores them.
+    """Turns titles into two queries: the first one selects pages, and the second one scores them.
 
     Attributes:
-        numbers: the numbers of a year, from chatnoir.toml.
+        numbers: a year's numbers in chatnoir.toml.
         model: ``fields`` or ``bm25f``.
-        share: the share of tokens that have to match.
+        share: the share of tokens that must match.
     """
 
     numbers: Mapping[str, Any]
@@ -98,7 +101,7 @@ class Method:
     share: float
 
     def collecting(self, topics: Topics, explained: str = "") -> Collecting:
-        """Returns what to collect from the pages; ``explained`` is the id of the explained page, or empty."""
+        """Returns what to collect from the pages; ``explained`` is the explained page's id, or empty."""
         searches = [
             Search(self.first_query(topic), self.second_query(topic), topic.candidates) for topic in topics
         ]
@@ -111,7 +114,7 @@ class Method:
 
     @property
     def analyses(self) -> dict[str, str]:
-        """The analysis of each field; BM25F adds up the frequencies of fields, so all its fields have one."""
+        """Each field's analysis. BM25F adds up frequencies over fields, so all its fields share one."""
         summed_fields = NUMBERS["bm25f"] if self.model == "bm25f" else {}
         default = self.numbers["analyzer"]
         own = self.numbers["analyzers"]
@@ -121,7 +124,7 @@ class Method:
         }
 
     def first_query(self, topic: Topic) -> Query:
-        """Returns the query that requires a share of the tokens, each in any field; it also has bonuses."""
+        """Returns the query that requires a share of the tokens, each in any field, and adds bonuses."""
         return all_of([self._in_any_field(topic, self.share)], extra=self._bonuses("match_bonuses").values())
 
     def second_query(self, topic: Topic) -> Query:
@@ -131,7 +134,7 @@ class Method:
         return all_of([any_of(self.parts(topic).values())], filters)
 
     def parts(self, topic: Topic) -> dict[str, Query]:
-        """Returns the parts of the sum by name: BM25 of each field, phrases and bonuses, or BM25F."""
+        """Returns the parts of the sum by name: each field's BM25, phrases and bonuses, or BM25F."""
         title = without_operators(topic.title)  # operators decide which pages match, not their scores
         if self.model == "bm25f":
             return self._bm25f(title)
@@ -163,18 +166,18 @@ class Method:
         return Syntax(equal_boosts, self._terms).query(topic.title, share)
 
     def _bonuses(self, kind: str) -> dict[str, Query]:
-        """Returns the queries that add points to pages with a property, by the name of the property."""
+        """Returns the queries that add points to pages with a property, by the property's name."""
         return {name: boosted(Label(name), points) for name, points in self.numbers[kind].items()}
 
     def _terms(self, field: str, text: str) -> list[str]:
-        """Returns the terms of a text by the analysis of a field."""
+        """Returns a text's terms, using a field's analysis."""
         return scan.analysis_named(self.analyses[field]).terms(text)
 
 
 def warn_of_statistics(documents: Documents, collection: Collection, advised: str) -> None:
-    """Warns if the statistics are those of a small collection, because they decide on the order.
+    """Warns if statistics come from a small collection, because they decide the order.
 
-    ``advised`` are the statistics to pass instead.
+    ``advised`` names the statistics to pass instead.
     """
     pages = collection.totals.tallies[PAGES]
     if not documents.statistics and pages < NUMBERS["fewest_pages"]:
@@ -186,7 +189,7 @@ def warn_of_statistics(documents: Documents, collection: Collection, advised: st
 
 
 def find_spam(documents: Documents, collection: Collection) -> frozenset[str]:
-    """Returns the matching pages with a bad spam rank; logs what the filters remove or cannot test."""
+    """Returns the matching pages with a bad spam rank; logs what the filters remove or can't test."""
     tallies = collection.totals.tallies
     all_pages = f"{tallies[PAGES]} pages"
     reports = [  # a verb, the number of pages, from which pages, and the reason
@@ -213,22 +216,22 @@ def find_spam(documents: Documents, collection: Collection) -> frozenset[str]:
 def explanation(
     documents: Documents, collection: Collection, method: Method, topic: Topic, hits: Iterable[Hit], id: str
 ) -> str:
-    """Returns the parts of a page's score, and below each part those of its terms or its phrase.
+    """Returns the parts of a page's score, and below each part its terms or its phrase.
 
     Args:
-        documents: the collection, whose side files have the page's spam rank and page rank.
+        documents: the collection, whose side files contain the page's spam rank and page rank.
         collection: the pages that match a topic, and the explained page.
         method: makes the queries.
         topic: the topic.
-        hits: the best pages of the topic.
-        id: the id of the page.
+        hits: the topic's best pages.
+        id: the page's id.
     """
     scoring = collection.page(id)
     if scoring is None:
         raise ParameterError(f"explain: page {id} is missing, or cannot be parsed")
 
     def score(query: Query) -> float:
-        """Returns the score of the page, 0 if it does not match."""
+        """Returns the page's score, 0 if it doesn't match."""
         _, scores = scoring.scored(query)  # one score, or an empty array
         return float(sum(scores))
 
@@ -258,7 +261,7 @@ def explanation(
 
 
 def side_score(documents: Documents, name: str, id: str) -> float | str:
-    """Returns the score of a page in a side file, or ``unknown``."""
+    """Returns a page's score in a side file, or ``unknown``."""
     return documents.side_scores(name, {id}).get(id, "unknown")
 
 

@@ -1,4 +1,4 @@
-"""Rescore: the second query scores the best pages of the first query."""
+"""Rescore: the second query scores the first query's best pages."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,12 +16,12 @@ PER_PAGE = 10  # results on a page of ChatNoir's website
 
 
 class Hit(NamedTuple):
-    """A matching page; of two pages, the greater tuple has the better first score.
+    """A matching page. Pages compare as tuples, so a greater first score wins.
 
     Attributes:
-        first_score: the score of the first query.
+        first_score: the first query's score.
         id: the id.
-        second_score: the score of the second query; 0 if the page does not match it.
+        second_score: the second query's score; 0 if the page doesn't match it.
         host: the host.
     """
 
@@ -40,9 +40,9 @@ class Collection:
 
     Attributes:
         collecting: what was collected from the pages.
-        totals: the numbers of all pages; the statistics of the whole collection if a file has them.
+        totals: numbers over all pages, or the whole collection's statistics from a file.
         parts: the pages that match a topic.
-        vocabularies: the terms of each field.
+        vocabularies: each field's terms.
     """
 
     collecting: Collecting
@@ -88,10 +88,10 @@ class Collection:
         return Scoring(matching, self.totals.statistics, self.collecting.length_format)
 
     def best(self, spam: frozenset[str], window: int) -> Hits:
-        """Returns for each topic the best pages by the first query, best first.
+        """Returns each topic's best pages for the first query, best first.
 
         Args:
-            spam: the ids of the pages to leave out.
+            spam: the ids of pages to leave out.
             window: the largest number of pages.
         """
         best = _Best(
@@ -107,14 +107,14 @@ class Collection:
 
 @dataclass(frozen=True)
 class _Best:
-    """Finds the best pages of a part; it is sent to the workers that have the parts.
+    """Finds a part's best pages. It is sent to the workers that hold the parts.
 
     Attributes:
-        collecting: what was collected from the pages, with the queries of each topic.
-        spam: the ids of the pages to leave out.
-        window: the largest number of pages for each topic.
-        statistics: the statistics of each field.
-        vocabularies: the terms of each field.
+        collecting: what was collected from the pages, with each topic's queries.
+        spam: the ids of pages to leave out.
+        window: the largest number of pages per topic.
+        statistics: each field's statistics.
+        vocabularies: each field's terms.
     """
 
     collecting: Collecting
@@ -124,7 +124,7 @@ class _Best:
     vocabularies: Mapping[str, scan.Vocabulary]
 
     def add_part(self, before: Hits, part: Part) -> Hits:
-        """Returns the best pages of each topic, from those before and one more part."""
+        """Returns each topic's best pages, including one more part."""
         scoring = Scoring(
             Matching(part.pages, self.vocabularies), self.statistics, self.collecting.length_format
         )
@@ -137,19 +137,19 @@ class _Best:
         return self.merge(before, hits_of_part)
 
     def merge(self, some: Hits, others: Hits) -> Hits:
-        """Returns the best pages of each topic, from both."""
+        """Returns each topic's best pages from both."""
         pairs = zip(some, others, strict=True)  # the hits of each topic
         return [sorted((*hits, *other_hits), reverse=True)[: self.window] for hits, other_hits in pairs]
 
     def _hits(
         self, scoring: Scoring, search: Search, can_rank: scan.Array, before: Sequence[Hit]
     ) -> Sequence[Hit]:
-        """Returns the pages of a part that may be among the best, in any order.
+        """Returns a part's pages that may be among the best, in any order.
 
         Args:
             scoring: the scoring of the part's pages.
-            search: the queries of the topic.
-            can_rank: a boolean for each page of the part: whether it matches a topic and is not spam.
+            search: the topic's queries.
+            can_rank: a boolean per page: whether it matches a topic and isn't spam.
             before: the best pages of earlier parts, best first.
         """
         rows = scoring.matching.pages.rows
@@ -161,7 +161,7 @@ class _Best:
         first_scores = matching_scores[is_kept]
         is_useful = first_scores >= self._lowest_useful_score(first_scores, before)
         second_indexes, scores = scoring.scored(search.second_query)
-        second_scores = np.zeros(len(rows))  # for each page of the part; 0 if it does not match
+        second_scores = np.zeros(len(rows))  # per page of the part; 0 if it doesn't match
         second_scores[second_indexes] = scores
         useful_hits = zip(first_scores[is_useful].tolist(), indexes[is_useful].tolist(), strict=True)
         return [
@@ -175,7 +175,7 @@ class _Best:
         ]
 
     def _lowest_useful_score(self, scores: scan.Array, before: Sequence[Hit]) -> float:
-        """Returns a bound: pages with a lower first score cannot be among the best.
+        """Returns a bound: pages with a lower first score can't be among the best.
 
         Args:
             scores: the first scores in this part.
@@ -202,13 +202,13 @@ def scored(hits: Iterable[Hit], numbers: Mapping[str, Any]) -> list[tuple[Hit, f
 
 
 def grouped(ranked: Sequence[tuple[Hit, float]]) -> list[tuple[str, float]]:
-    """Returns a ranking as ChatNoir shows it: on each page of ten, results of a host follow its best one.
+    """Returns a ranking as ChatNoir shows it: on each page of ten, a host's results follow its best one.
 
     The new scores only express this order.
     """
     shown: list[str] = []
     for start in range(0, len(ranked), PER_PAGE):
-        hosts: dict[str, list[str]] = {}  # the ids of each host, in the order of its best page
+        hosts: dict[str, list[str]] = {}  # each host's ids, in the order of the hosts' best pages
         for hit, _ in ranked[start : start + PER_PAGE]:
             hosts.setdefault(hit.host or hit.id, []).append(hit.id)  # a page without a host is alone
         shown += [id for group in hosts.values() for id in group]

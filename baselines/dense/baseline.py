@@ -1,4 +1,4 @@
-"""Dense: ranks documents by the cosine of their embedding with the title's, by all-MiniLM-L6-v2."""
+"""Dense: ranks documents by the cosine between their embedding and the title's, with all-MiniLM-L6-v2."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -20,11 +20,11 @@ def dense(
     precision: Literal["float32", "float16"] = "float32",
     depth: int = 1000,
 ) -> Rankings:
-    """Ranks documents by the cosine of their embedding with the embedding of the topic's title.
+    """Ranks documents by the cosine between their embedding and the title's.
 
-    candidates: the number of BM25's best documents to rank per topic; 0 ranks all documents.
-    keep_embeddings: a folder in which the embeddings of documents are stored; later runs read them.
-    precision: the type of the numbers in the embeddings of documents.
+    candidates: how many of BM25's best documents to rank per topic; 0 ranks all documents.
+    keep_embeddings: a folder to store the documents' embeddings in; later runs read them.
+    precision: the number type of the documents' embeddings.
     depth: maximum number of documents per topic.
     """
     check_range("candidates", candidates, 0, 1000)  # their texts are in memory
@@ -40,9 +40,9 @@ def dense(
 
 
 def best_of_bm25(topics: Topics, documents: Documents, count: int) -> tuple[Topics, Documents]:
-    """Returns the topics, each with BM25's best documents as candidates, and these documents.
+    """Returns the topics with BM25's best documents as candidates, and these documents.
 
-    The settings are those of the baseline bm25.
+    BM25 uses the settings of the baseline bm25.
     """
     ranked = list(scan.rank(topics, documents, scan.bm25(k1=0.9, b=0.4), analysis="english", depth=count))
     restricted = [replace(topic, candidates=frozenset(id for id, _ in hits)) for topic, hits in ranked]

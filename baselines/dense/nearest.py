@@ -18,7 +18,7 @@ def nearest(
     """Yields each topic with its (document id, cosine) pairs, best first, ties by descending id.
 
     Args:
-        topics: topics; if a topic has candidates, only these are ranked.
+        topics: topics; if a topic comes with candidates, only they are ranked.
         titles: the titles' embeddings with norm 1, a row per topic.
         blocks: document ids, and their embeddings with norm 1, documents x dimensions.
         depth: the maximum number of documents per topic.

@@ -7,10 +7,12 @@ from touche import Documents, Rankings, Topics, baseline, pairs
 def dirichletlm_pairs(
     topics: Topics, documents: Documents, *, mu: float = 2000.0, depth: int = 1000
 ) -> Rankings:
-    """Ranks pairs of sentences by the probability that their smoothed language models draw the topic's title.
+    """Ranks pairs of sentences by how likely their smoothed language models are to produce the topic's
+    title.
 
-    The sentences are from the 100 best arguments of a topic. A sentence has the sum of two log likelihoods:
-    its own one and its argument's. The score of a pair is the mean of its two sentences.
+    The sentences come from a topic's 100 best arguments. A sentence's score is its own log likelihood plus
+    its
+    argument's. A pair's score is the mean of its two sentences' scores.
 
     mu: weight of the collection's language model, in tokens; 2000 is Elasticsearch's default.
     depth: number of pairs per topic.

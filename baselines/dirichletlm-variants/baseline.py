@@ -17,10 +17,9 @@ def dirichletlm_variants(
     mu: float = 2000.0,
     depth: int = 1000,
 ) -> Rankings:
-    """Ranks arguments by Dirichlet-smoothed query likelihood (Zhai and Lafferty 2001) of their premises.
+    """Ranks arguments by the Dirichlet-smoothed query likelihood (Zhai and Lafferty 2001) of their premises.
 
-    stop_words: lucene, snowball, none, or a file with a word on each line; the teams' own lists are not
-        shipped.
+    stop_words: lucene, snowball, none, or a file with one word per line; the teams' own lists aren't shipped.
     stemmer: Lucene's Krovetz stemmer, or none.
     mu: weight of the collection's language model, in tokens.
     depth: number of documents per topic.

@@ -1,4 +1,4 @@
-"""DirichletLM: Dirichlet-smoothed query likelihood (Zhai and Lafferty 2001), by the better of two fields."""
+"""DirichletLM: Dirichlet-smoothed query likelihood (Zhai and Lafferty 2001), the better of two fields."""
 
 from touche import Documents, Rankings, Topics, baseline, check_range, conclusion_of, premises_of, scan
 
@@ -7,10 +7,10 @@ FIELDS = {"premises": premises_of, "conclusion": conclusion_of}
 
 @baseline
 def dirichletlm(topics: Topics, documents: Documents, *, mu: float = 2000.0, depth: int = 1000) -> Rankings:
-    """Ranks documents by the probability that their smoothed language model draws the topic's title.
+    """Ranks documents by how likely their smoothed language model is to produce the topic's title.
 
-    Premises and conclusion of an argument are two fields with their own statistics; the higher score counts.
-    Any other document has one field.
+    An argument's premises and conclusion are two fields with their own statistics; the higher score counts.
+    All other documents are a single field.
 
     mu: weight of the collection's language model, in tokens; 2000 is Elasticsearch's default.
     depth: number of documents per topic.

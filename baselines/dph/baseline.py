@@ -1,4 +1,4 @@
-"""DPH (Amati et al. 2007), a model without parameters, the best of Potthast et al. 2019; also DLH and PL2."""
+"""DPH (Amati et al. 2007), parameter-free and the best model in Potthast et al. 2019; also DLH and PL2."""
 
 from typing import Literal
 
@@ -14,12 +14,13 @@ def dph(
     c: float = 1.0,
     depth: int = 1000,
 ) -> Rankings:
-    """Ranks documents by how much the frequencies of the topic's terms diverge from random frequencies.
+    """Ranks documents by how far the frequencies of the title's terms diverge from randomness.
 
-    Lengths are exact, as in Terrier.
+    Lengths are exact, like Terrier's.
 
-    model: Terrier's DPH, DLH or PL2; only PL2 has a parameter.
-    c: a number above 0; with a larger c, PL2 lets longer documents score higher. No effect on DPH and DLH.
+    model: Terrier's DPH, DLH or PL2.
+    c: PL2's parameter, a number above 0; with a larger c, longer documents score higher. No effect on DPH and
+        DLH.
     depth: number of documents per topic.
     """
     check_range("c", c, 1e-9, 1e9)

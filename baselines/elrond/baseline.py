@@ -1,4 +1,4 @@
-"""ElrondKRun, the best run of 2021: DirichletLM over Krovetz stems of premises and the debate's title."""
+"""ElrondKRun, the best run of 2021: DirichletLM over Krovetz stems in premises and the debate's title."""
 
 from touche import Documents, Rankings, Topics, baseline, discussion_of, lucene, premises_of
 
@@ -14,13 +14,13 @@ def elrond(
     mu: float = 2000.0,
     depth: int = 1000,
 ) -> Rankings:
-    """Ranks arguments by the sum of the scores of their premises and of their debate's title.
+    """Ranks arguments by the sum of two scores: for their premises and for their debate's title.
 
-    A term of the topic's title is required in the premises, but not in the debate's title. Documents
-    that are not arguments have their text instead of premises.
+    The premises must contain a term of the topic's title, the debate's title needn't. For documents other
+    than
+    arguments, the text replaces the premises.
 
-    stop_words: lucene, snowball, none, or a file with a word on each line; the team's own list is not
-        shipped.
+    stop_words: lucene, snowball, none, or a file with one word per line; the team's own list isn't shipped.
     mu: weight of the collection's language model, in tokens.
     depth: number of documents per topic.
     """

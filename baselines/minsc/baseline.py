@@ -1,24 +1,24 @@
-"""Minsc, the baseline of image retrieval of 2022: what a web search engine answered for and against."""
+"""Minsc, the image retrieval baseline of 2022: a web search engine's answers for and against."""
 
 from touche import Documents, Image, Rankings, Topics, ToucheError, baseline
 
 STANCES = ("PRO", "CON")
-QUERY_ENDS = (" good", " anti")  # of queries for each stance
+QUERY_ENDS = (" good", " anti")  # of each stance's queries
 
 
 @baseline
 def minsc(topics: Topics, documents: Documents, *, depth: int = 10) -> Rankings:
     """Ranks images by their best rank in a search engine.
 
-    Queries that end in "good" are for PRO, and queries that end in "anti" are for CON; others are ignored. An
-    image has the stance of the query for which one of its pages has the best rank. If the best ranks for PRO
-    and CON are equal, the stance is PRO. The score of an image is (101 - rank) / 100. Images with equal
-    scores are ordered by descending id.
+    Queries that end in "good" count for PRO, queries that end in "anti" for CON, and others don't count. An
+    image gets the stance of the query where one of its pages ranks best; if PRO and CON tie, it's PRO. Its
+    score
+    is (101 - rank) / 100. Images with equal scores are in descending order of their ids.
 
     depth: number of images per topic and stance.
     """
-    # By topic and image: the best rank, and the index of its stance. The smaller pair is better, so that PRO
-    # is chosen if both stances have equal ranks.
+    # By topic and image: the best rank, and the index of its stance. Pairs compare so that PRO wins
+    # ties.
     best: dict[str, dict[str, tuple[int, int]]] = {topic.number: {} for topic in topics}
     for image in documents:
         if not isinstance(image, Image):

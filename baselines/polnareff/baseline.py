@@ -1,4 +1,4 @@
-"""Jean-Pierre Polnareff of 2021: premises, plus a quarter of all fields, by DirichletLM or BM25."""
+"""Jean-Pierre Polnareff of 2021: premises, plus a quarter of all fields, with DirichletLM or BM25."""
 
 from typing import Literal
 
@@ -14,13 +14,14 @@ from touche import (
     premises_of,
 )
 
-# The team's code adds seven values, such as author and organization, and "null" for a missing one. These
-# values contain no word of a title, so only their length matters: eight tokens reproduce the most scores.
+# The team's code adds seven values, such as author and organization, and "null" for missing ones.
+# They contain no word of a title, so only their length matters: eight tokens reproduce the most
+# scores.
 METADATA = " ".join(["null"] * 8)
 
 
 def all_fields(document: AnyDocument) -> str:
-    """Returns substitutes for the metadata, the title of the debate, premises and conclusion as one text."""
+    """Returns stand-ins for the metadata, the debate's title, premises and conclusion as one text."""
     return f"{METADATA} {discussion_of(document)} {premises_of(document)} {conclusion_of(document)}"
 
 
@@ -50,11 +51,12 @@ def polnareff(
     stop_words: str = "lucene",
     depth: int = 1000,
 ) -> Rankings:
-    """Ranks arguments by the score of their premises, plus a quarter of that of all their fields together.
+    """Ranks arguments by the score of their premises, plus a quarter of the score of all fields together.
 
     model: Lucene's LMDirichlet with mu = 1800, or its BM25 with k1 = 1.2 and b = 0.75.
-    stop_words: words ignored in titles only: lucene, snowball, none, or a file with a word on each line; the
-        team's own list is not shipped.
+    stop_words: words to ignore in titles (not in documents): lucene, snowball, none, or a file with one word
+    per
+        line; the team's own list isn't shipped.
     depth: number of documents per topic.
     """
     ignored = lucene.stop_words(stop_words)

@@ -1,4 +1,4 @@
-"""Prince of Persia (2020): the weighted sum of scores from an index of premises and one of conclusions."""
+"""Prince of Persia (2020): the weighted sum of scores from two indexes, of premises and of conclusions."""
 
 from math import log2
 from typing import Literal
@@ -10,14 +10,14 @@ from touche import Documents, Rankings, Topics, baseline, conclusion_of, premise
 Hits = list[tuple[str, float]]
 
 FIELDS = {"premises": premises_of, "conclusion": conclusion_of}
-RUNS = {  # from the tags of the team's runs: models of premises and conclusion, and weight of the premises
+RUNS = {  # from the tags of the team's runs: models of premises and conclusions, weight of premises
     "1": ("DirichletLM", "DirichletLM", 0.8),
     "2": ("BM25", "BM25", 0.8),
     "3": ("DLH", "PL2", 0.8),
     "4": ("DLH", "BM25", 0.8),
     "5": ("DLH", "DLH", 0.9),
 }
-RESULTS = 1000  # Terrier's results from an index
+RESULTS = 1000  # how many results of each index count
 # Terrier's parameters.
 MU = 2500.0
 K1 = 1.2
@@ -28,13 +28,13 @@ B = 0.75
 def prince_of_persia(
     topics: Topics, documents: Documents, *, run: Literal["1", "2", "3", "4", "5"] = "1", depth: int = 1000
 ) -> Rankings:
-    """Ranks arguments by the weighted sum of the scores of their premises and of their conclusion.
+    """Ranks arguments by a weighted sum of two scores: for their premises and for their conclusion.
 
-    The scores are those of Terrier. Each field has its own index, of which the first 1,000 results are used.
-    The team's synonyms and sentiments are not included.
+    The models are Terrier's. Each field is indexed on its own, and only its first 1,000 results count. The
+    team's synonyms and sentiments are left out.
 
-    run: number of the run, which is the models of premises and conclusion: 1 DirichletLM twice, 2 BM25 twice,
-        3 DLH and PL2, 4 DLH and BM25, with the weights 0.8 and 0.2; 5 DLH twice with 0.9 and 0.1.
+    run: number of the team's run, which decides the models of premises and conclusion: 1 DirichletLM twice,
+        2 BM25 twice, 3 DLH and PL2, 4 DLH and BM25, weighted 0.8 and 0.2; 5 DLH twice, weighted 0.9 and 0.1.
     depth: number of arguments per topic.
     """
     model_of_premises, model_of_conclusions, weight = RUNS[run]
@@ -49,9 +49,9 @@ def prince_of_persia(
 
 
 def weighted_sum(premises: Hits, conclusions: Hits, weight: float) -> Hits:
-    """Adds up the scores of two rankings; a document that one of them lacks has the score 0 there.
+    """Adds up two rankings' scores: the premises' times ``weight``, the conclusions' times 1 - ``weight``.
 
-    ``weight`` is that of the premises; the conclusions have the weight 1 - ``weight``.
+    A document that is missing from one ranking scores 0 there.
     """
     scores = {id: weight * score for id, score in premises}
     for id, score in conclusions:
@@ -60,10 +60,10 @@ def weighted_sum(premises: Hits, conclusions: Hits, weight: float) -> Hits:
 
 
 def scoring_by_field(field: str, model: str) -> scan.Scoring:
-    """Returns the scoring by one field, as in a search index that has only this field.
+    """Returns the scoring of a search index with a single field.
 
     Args:
-        field: a key of ``FIELDS``; documents without a term of the title in this field are omitted.
+        field: a key of ``FIELDS``; documents without a title term in this field are omitted.
         model: a key of ``MODELS``.
     """
     boosts = [1.0 if name == field else 0.0 for name in FIELDS]
@@ -72,13 +72,13 @@ def scoring_by_field(field: str, model: str) -> scan.Scoring:
 
 
 def dirichletlm(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:
-    """Terrier's DirichletLM, whose contributions may be negative, unlike Lucene's."""
+    """Terrier's DirichletLM. Unlike in Lucene's, terms can lower the score."""
     score: scan.Array = np.log2(1 + tf / (MU * term.ttf / term.tokens)) + np.log2(MU / (length + MU))
     return score
 
 
 def bm25(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:
-    """Terrier's BM25, in which a term of most documents has a negative contribution."""
+    """Terrier's BM25. A term in most documents lowers the score."""
     idf = log2((term.documents - term.df + 0.5) / (term.df + 0.5))
     score: scan.Array = idf * (K1 + 1) * tf / (tf + K1 * (1 - B + B * length / term.mean_length))
     return score

@@ -1,4 +1,4 @@
-"""Random images, a baseline of image retrieval of 2023."""
+"""Random images, an image retrieval baseline of 2023."""
 
 from random import Random
 
@@ -7,7 +7,7 @@ from touche import Documents, Rankings, Topics, baseline
 
 @baseline
 def random_images(topics: Topics, documents: Documents, *, seed: int = 1, depth: int = 10) -> Rankings:
-    """Ranks random images for each topic and stance; an image may be in the rankings of both stances.
+    """Ranks random images for each topic and stance; both stances can get the same image.
 
     seed: any whole number; the same seed chooses the same images.
     depth: number of images per topic and stance.

@@ -27,18 +27,20 @@ def rm3(
     title: float = 0.5,
     depth: int = 1000,
 ) -> Rankings:
-    """Ranks documents twice: for the title, then for the title and the likeliest words of the best documents.
+    """Ranks documents twice: for the title, then for the title and the likeliest words of the best
+    documents.
 
-    The probability of a word is its weighted mean over the best documents of the first ranking. The weight of
-    a document is the probability of the title in it, or its BM25 score.
+    A word's probability is its weighted mean over the best documents of the first ranking. A document's
+    weight
+    is the title's probability in it, or its BM25 score.
 
     model: formula of both rankings.
     mu: weight of the collection's language model, in tokens; no effect on bm25.
-    k1: saturation of the term frequency in BM25; no effect on dirichletlm.
+    k1: BM25's saturation of the term frequency; no effect on dirichletlm.
     b: influence of the document's length in BM25, from 0 to 1; no effect on dirichletlm.
-    feedback: number of documents that are assumed to be relevant.
-    words: number of words of these documents that are added to the title.
-    title: share of the title in the second query, from 0 to 1.
+    feedback: how many documents are assumed to be relevant.
+    words: how many of their words are added to the title.
+    title: the title's share in the second query, from 0 to 1.
     depth: number of documents per topic.
     """
     check_range("mu", mu, 1e-9, 1e9)

@@ -1,4 +1,4 @@
-"""Sentence coherence: pairs by DirichletLM, re-ranked by the coherence of their two sentences."""
+"""Sentence coherence: DirichletLM's pairs, re-ranked by how coherent their two sentences are."""
 
 from typing import Literal
 
@@ -19,15 +19,15 @@ def sentence_coherence(
 ) -> Rankings:
     """Re-ranks the pairs of dirichletlm-pairs by a weighted sum of relevance and coherence.
 
-    The score of a pair is (1 - weight) relevance + weight coherence, minus the penalty for opposite stances.
-    Relevance is the pair's DirichletLM score, divided by the highest score of the topic.
+    A pair's score is (1 - weight) relevance + weight coherence, minus the penalty for opposite stances.
+    Relevance is the pair's DirichletLM score, divided by the topic's highest score.
 
-    coherence: how coherence is measured: lexical by common stems, embedding by sentence embeddings
-        (all-MiniLM-L6-v2), nsp by BERT's next-sentence prediction.
+    coherence: how to measure coherence: lexical with common stems, embedding with sentence embeddings
+        (all-MiniLM-L6-v2), nsp with BERT's next-sentence prediction.
     model: folder of the BERT model, for nsp only.
     weight: weight of coherence, from 0 to 1.
     penalty: penalty for a pair with opposite stances, from 0 to 10.
-    mu: weight of the collection's language model in DirichletLM, in tokens.
+    mu: DirichletLM's weight of the collection's language model, in tokens.
     depth: number of re-ranked pairs per topic.
     """
     check_range("weight", weight, 0, 1)

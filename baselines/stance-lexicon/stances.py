@@ -13,10 +13,10 @@ POLARITIES = {"praise.txt": 1, "blame.txt": -1}  # by the words' file name
 
 @dataclass(frozen=True)
 class Objects:
-    """Each compared object's words. A word that both objects have mentions neither.
+    """The words of each compared object. A word that both objects share mentions neither.
 
     Attributes:
-        first, second: words in lower case without the plural's s; empty if the topic doesn't have two
+        first, second: words in lower case without the plural's s; empty if the topic doesn't compare two
             objects.
     """
 
@@ -25,7 +25,7 @@ class Objects:
 
     @classmethod
     def from_topic(cls, topic: Topic) -> "Objects":
-        """Returns a topic's objects; both are empty if it doesn't have two."""
+        """Returns a topic's objects; both are empty if there aren't two."""
         if len(topic.objects) != 2:
             return cls()
         # Lucene's English stop words have no term.
@@ -36,7 +36,7 @@ class Objects:
         return cls(first, second)
 
     def stance(self, text: str, polarities: Mapping[str, int], window: int) -> str:
-        """Returns a text's stance; Q0 if the topic doesn't have two objects.
+        """Returns a text's stance; Q0 if the topic doesn't compare two objects.
 
         Args:
             text: the text.
@@ -63,7 +63,7 @@ class Objects:
         """Returns 1 if a word mentions the first object, -1 for the second, otherwise 0."""
         is_first = singular(token) in self.first
         is_second = singular(token) in self.second
-        if is_first == is_second:  # neither, or a word that both objects have
+        if is_first == is_second:  # neither object, or both
             return 0
         return 1 if is_first else -1
 

@@ -1,4 +1,4 @@
-"""TF-IDF of Terrier (TF_IDF), as in Potthast et al. 2019; Lucene's TF-IDF as a variant."""
+"""Terrier's TF-IDF (TF_IDF), as in Potthast et al. 2019, and Lucene's TF-IDF as a variant."""
 
 from math import log, log2
 from typing import Literal
@@ -25,7 +25,7 @@ def tfidf(
     classic: Lucene's ClassicSimilarity, sum over the terms of
         qtf * sqrt(tf) * (1 + ln((N + 1) / (df + 1))) / sqrt(dl), with lengths in one byte, as in Lucene.
 
-    variant: which of the two formulas is used.
+    variant: which of the two formulas to use.
     k1: saturation of the term frequency in Terrier's formula; no effect on classic.
     b: influence of the document's length in Terrier's formula, from 0 to 1; no effect on classic.
     depth: number of documents per topic.
@@ -34,12 +34,12 @@ def tfidf(
     check_range("b", b, 0, 1)
 
     def terrier(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:
-        """Returns the part of a term without qtf, by which ``scan.rank`` multiplies."""
+        """Returns a term's part without qtf; ``scan.rank`` multiplies by it."""
         saturated: scan.Array = k1 * tf / (tf + k1 * (1 - b + b * length / term.mean_length))
         return saturated * log2(term.documents / term.df + 1)
 
     def classic(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:
-        """Returns the part of a term with qtf, which is ``term.weight``; float32 where Lucene has float32."""
+        """Returns a term's part including qtf (``term.weight``); float32 where Lucene uses it."""
         idf = np.float32(term.weight) * np.float32(log((term.documents + 1) / (term.df + 1)) + 1)
         score: scan.Array = np.sqrt(tf).astype(np.float32) * idf * (1 / np.sqrt(length)).astype(np.float32)
         return score

@@ -26,7 +26,7 @@ def test_two_are_differs_by_documents_that_only_one_of_them_meets() -> None:
     least = [MISSED] * 18 + [REPRODUCED] * 2 + [REPRODUCED] * 80
     assert differs(fit(most), fit(least))
     assert not differs(fit([REPRODUCED] * 14 + [MISSED] * 6), fit([MISSED] * 14 + [REPRODUCED] * 6))
-    assert not differs(fit(most, numbers=10), fit(least, numbers=20)), "free numbers buy documents"
+    assert not differs(fit(most, numbers=10), fit(least, numbers=20)), "free parameters buy documents"
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_two_are_differs_by_documents_that_only_one_of_them_meets() -> None:
         (fit(GOOD, 10, model="BM25"), [fit(GOOD, 10)], "does not differ significantly from DPH"),
     ],
 )
-def test_a_majority_beyond_what_free_numbers_buy_stands_out(
+def test_a_majority_beyond_what_free_parameters_buy_stands_out(
     winner: Fit, equal: list[Fit], reason: str
 ) -> None:
     stands_out, explanation = verdict(winner, equal)

@@ -97,7 +97,7 @@ def test_numbers_relative_to_known_means_are_found_again(how: str) -> None:
     np.testing.assert_allclose(numbers[:2], true[:2], atol=1e-5)
 
 
-def test_terms_that_only_go_together_are_one_free_number_and_a_field_that_loses_could_win() -> None:
+def test_terms_that_only_go_together_are_one_free_parameter_and_a_field_that_loses_could_win() -> None:
     original = problem(BM25, (PAIR, SUM, 1.0), seed=1, rows=60)
     first = original.counts[0]
     twice = replace(
@@ -114,12 +114,12 @@ def test_terms_that_only_go_together_are_one_free_number_and_a_field_that_loses_
         ),
     )
     doubled = replace(original, counts=(twice, original.counts[1]))
-    assert (original.free_numbers(original.begin()), doubled.size) == (original.size, original.size + 1)
-    assert doubled.free_numbers(doubled.begin()) == original.size
+    assert (original.free_parameters(original.begin()), doubled.size) == (original.size, original.size + 1)
+    assert doubled.free_parameters(doubled.begin()) == original.size
     maximum = problem(BM25, (PAIR, MAXIMUM, 1.0), seed=1, rows=60)
     numbers = maximum.begin()
     numbers[maximum.own_columns[1]] = 1e-6
-    assert maximum.free_numbers(numbers) == maximum.size > np.linalg.matrix_rank(maximum.jacobian(numbers))
+    assert maximum.free_parameters(numbers) == maximum.size > np.linalg.matrix_rank(maximum.jacobian(numbers))
 
 
 def test_a_number_is_known_no_better_than_engines_store_it() -> None:

@@ -20,7 +20,7 @@ def test_the_baseline_of_2021_is_dirichlet_and_a_maximum_is_not_told_from_one_fi
     model, parameter = identification.first_line.split("; ")
     assert model == f"LMDirichlet of premises, {STANDARD}, lengths in one byte" and parameter == "mu = 2000"
     best = identification.candidates[0]
-    assert (best.documents, best.free_numbers) == (216, 19)
+    assert (best.documents, best.free_parameters) == (216, 19)
     assert round(best.shares[0] * 216) == 186 and best.median == 0
     assert identification.undecided["fields"][:2] == ("premises", "maximum of premises and conclusion")
     assert "model" not in identification.undecided and "lengths" not in identification.undecided
@@ -52,7 +52,7 @@ def test_the_baseline_of_2022_is_bm25_with_the_settings_of_ours_and_tells_how_la
 def test_bm25_of_beirs_touche_is_a_sum_over_title_and_text_whose_mean_lengths_are_known(
     official: Path,
 ) -> None:
-    """From 253 scores with 213 free numbers; as many terms and fields have weights."""
+    """From 253 scores with 213 free parameters; as many terms and fields have weights."""
     run = official / "runs" / "beir-webis-touche2020" / "bm25-multifield.run.gz"
     means = {"premises": 74_066_724 / 381_918, "conclusion": 2_015_485 / 382_543}
     answered = identify(run, "beir-webis-touche2020-v2/sample", means)
@@ -61,7 +61,7 @@ def test_bm25_of_beirs_touche_is_a_sum_over_title_and_text_whose_mean_lengths_ar
     )
     assert answered.first_line.endswith("lengths in one byte; k1 = 0.9, b = 0.4 (Anserini's defaults)")
     best = answered.candidates[0]
-    assert (best.documents, best.free_numbers, best.shares[0]) == (253, 213, 1.0)
+    assert (best.documents, best.free_parameters, best.shares[0]) == (253, 213, 1.0)
     assert answered.stands_out and not answered.undecided
 
 

@@ -73,13 +73,13 @@ def _sheets(answer: Answer) -> Iterator[Sheet]:
     documents = f"{best.documents:,} of the run's {answer.in_run:,} documents"
     decimals = f"whose scores have {counted(answer.decimals, 'decimal')}"
     tried = f"{answer.tried:,} hypotheses on {documents}, {decimals}"
-    title = "The best hypotheses (n: documents, p: free numbers; shares of scores within a relative error)"
+    title = "The best hypotheses (n: documents, p: free parameters; shares of scores within a relative error)"
     lines = [tried, "", answer.first_line, *answer.sentences()]
     # These headings are relative errors; the cells are the shares of scores within them.
     shares = [Column(f"{within:g}", "shares", partial(_share, index)) for index, within in enumerate(WITHIN)]
     columns = [
         Column("n", "documents"),
-        Column("p", "free_numbers"),
+        Column("p", "free_parameters"),
         Column("p/n", "floor", three_decimals),  # a wrong hypothesis fits this share too
         *shares,
         Column("median", "median", "{:.0e}".format),

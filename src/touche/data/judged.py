@@ -41,7 +41,7 @@ def write_judged(dataset_id: str, source: Path, data_folder: Path, target: Path)
     Args:
         dataset_id: the id of the dataset.
         source: the whole corpus (a folder, or a file of passages), or a table ``*.tsv`` of judged arguments.
-        data_folder: a folder whose topics/ and qrels/ are preferred to those of the searched folders.
+        data_folder: a folder whose topics/ and qrels/ come before the searched folders'.
         target: the folder to write.
 
     Returns:
@@ -76,7 +76,7 @@ def copy_dataset(dataset_id: str, source: Path, data_folder: Path, target: Path)
     Args:
         dataset_id: the id of the dataset.
         source: the folder.
-        data_folder: a folder whose topics/ and qrels/ are preferred to those of the searched folders.
+        data_folder: a folder whose topics/ and qrels/ come before the searched folders'.
         target: the folder to write.
 
     Raises:

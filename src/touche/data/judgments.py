@@ -26,7 +26,7 @@ def task_qrels(
     Args:
         task: the task.
         dimension: one of its dimensions.
-        source: the judgments that replace those of the task.
+        source: the judgments to use instead of the task's.
         answers: the answers about images by file; a file that is not in it is read and added. Pass one
             dictionary for all dimensions, which are questions that one file answers.
 

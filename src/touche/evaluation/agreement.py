@@ -37,17 +37,17 @@ EVALUATOR = "trec_eval"  # it also scores topics that a run lacks
 
 @dataclass(frozen=True)
 class Overlap:
-    """How two runs agree without judgments, as means over the topics that at least one run has.
+    """How two runs agree without judgments, as means over the topics in at least one run.
 
     Attributes:
         run_a, run_b: the run files' paths, the original first.
-        topics: how many topics at least one run has.
-        overlap_5: the share of the first five results that both runs have, relative to the longer list.
+        topics: how many topics are in at least one run.
+        overlap_5: the share of the first five results that are in both runs, relative to the longer list.
         overlap_100: the same for the first hundred results.
         tau: Kendall's rank correlation of the documents that both runs rank, from -1 to 1. Topics with fewer
             than two common documents don't count. None if no topic counts.
         tau_union: Kendall's tau over the union of both rankings, see ``tau_union``. A topic doesn't count if
-            a run has fewer than two documents, or the runs share none. None if no topic counts.
+            a run lists fewer than two documents, or the runs share none. None if no topic counts.
         rbo: rank-biased overlap, see ``rbo``; 0 for a topic that one run lacks.
     """
 
@@ -248,7 +248,7 @@ def scored_overlap(unscored: Overlap, a: Evaluated, b: Evaluated, *baselines: Ev
 def tau(a: Sequence[str], b: Sequence[str]) -> float | None:
     """Returns Kendall's rank correlation of the documents in both lists: (P - Q) / (P + Q).
 
-    P pairs of documents have the same order in both lists, Q pairs don't.
+    P pairs of documents are in the same order in both lists, Q pairs aren't.
 
     Returns:
         From -1 (reversed) to 1 (same order); None with fewer than two common documents.
@@ -260,12 +260,12 @@ def tau(a: Sequence[str], b: Sequence[str]) -> float | None:
 def tau_union(a: Sequence[str], b: Sequence[str]) -> float | None:
     """Returns Kendall's tau over the union of two rankings.
 
-    The union is the original's ranking, followed by the documents that only the rerun has, in its order. Each
-    document is replaced with its position in the union, so the original becomes 1, 2, ..., n. Tau compares
-    these two lists of positions. For example, a b c d and b e c f become 1 2 3 4 and 2 5 3 6, whose tau is
-    (5 - 1) / 6. A new document only counts against the rerun if it precedes an old one. Runs with nothing
-    in common have tau 1, so read tau together with the overlap. The longer list is cut to the shorter one's
-    length.
+    The union is the original's ranking, followed by the documents that are only in the rerun, in its order.
+    Each document is replaced with its position in the union, so the original becomes 1, 2, ..., n. Tau
+    compares these two lists of positions. For example, a b c d and b e c f become 1 2 3 4 and 2 5 3 6, whose
+    tau is (5 - 1) / 6. A new document only counts against the rerun if it precedes an old one. Runs with
+    nothing in common have tau 1, so read tau together with the overlap. The longer list is cut to the shorter
+    one's length.
 
     ``repro_eval`` 0.5 numbers the union by document ids instead. Its value therefore depends on the ids, and
     is near 0 even for similar runs. If the ids are in union order, both values are equal.
@@ -275,7 +275,7 @@ def tau_union(a: Sequence[str], b: Sequence[str]) -> float | None:
         b: the rerun's ranking; tau isn't symmetric.
 
     Returns:
-        From -1 to 1; None if a list has fewer than two documents.
+        From -1 to 1; None if a list is shorter than two.
     """
     length = min(len(a), len(b))
     positions = _positions(dict.fromkeys([*a[:length], *b[:length]]))
@@ -286,8 +286,8 @@ def rbo(a: Sequence[str], b: Sequence[str]) -> float:
     """Returns rank-biased overlap (Webber et al. 2010), a weighted mean of the overlap down to each rank d.
 
     The overlap is |first d of a ∩ first d of b| / d, for d from 1 to the longer list's length. Its weight is
-    p^(d - 1), p = 0.95, so a long list's first 20 ranks have 85% of the weight. ``repro_eval`` uses the same
-    formula, but always down to rank 1000, so even two equal runs have less than 1 if they are short.
+    p^(d - 1), p = 0.95, so 85% of the weight is on a long list's first 20 ranks. ``repro_eval`` uses the same
+    formula, but always down to rank 1000, so it's below 1 for two equal short runs.
 
     Returns:
         From 0 (nothing in common) to 1 (the same list); 0 if a list is empty.
@@ -324,7 +324,7 @@ def effect_ratio(a: float, baseline_a: float, b: float, baseline_b: float) -> fl
 
     Returns:
         1 for an effect of the same size, less for a smaller one, 0 for none, negative for a reversed one.
-        None if the original has no effect.
+        None if the original doesn't improve.
     """
     return None if isclose(a, baseline_a) else (b - baseline_b) / (a - baseline_a)
 

@@ -53,7 +53,7 @@ class BoundedMeasure:
 
     @property
     def k(self) -> int:
-        """The cutoff, for all measures but RR, which may have none."""
+        """The cutoff, for all measures but RR, where it's optional."""
         assert self.cutoff is not None
         return self.cutoff
 
@@ -65,7 +65,7 @@ class BoundedMeasure:
     def bounds_on_topic(self, topic: str, first: Sequence[str], second: Sequence[str] = ()) -> Bounds:
         """Returns the bounds on the first list's score minus the second's.
 
-        A document in both lists has the same grade in both.
+        A document in both lists gets the same grade in both.
 
         Args:
             topic: the topic.
@@ -126,7 +126,7 @@ def topic_bounds(measure: BoundedMeasure, first: Ranked, evaluation: Evaluation)
     Args:
         measure: the measure and its grades.
         first: each judged topic's documents down to the cutoff, in the evaluator's order.
-        evaluation: the evaluator's scores. If a topic has no unjudged documents, both bounds are its score.
+        evaluation: the evaluator's scores. For topics without unjudged documents, both bounds are the score.
     """
     values = {topic: Bounds(value, value) for topic, value in evaluation.per_topic.items()}
     for topic, documents in first.items():

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from ir_measures.measures import Measure
 
 _FEWEST = 2  # common topics needed for a test
-UNDEFINED = "all topics differ by the same amount"  # the t-test then has no variance
+UNDEFINED = "all topics differ by the same amount"  # then there is no variance
 _ONLY_T_TEST = "published runs are compared only by the t-test; omit the other options"
 _PUBLISHED_BY = "touche"  # computed the published topic values
 
@@ -92,7 +92,7 @@ class Comparison(PairOfRuns):
         topics: how many topics were compared.
         results: N, how many documents with a judged stance are in both runs; None for rankings.
         least, greatest: bounds on the difference for any grades of unjudged documents among the first k. A
-            document in both runs has one grade. None unless requested, and for measures without bounds.
+            document in both runs gets one grade. None unless requested, and for measures without bounds.
         can_change: whether some grades would change the winner; None without bounds.
     """
 
@@ -130,7 +130,7 @@ class TopicDifference(PairOfRuns):
 
 @dataclass(frozen=True, repr=False)
 class Comparisons(Table[Comparison]):
-    """A table of comparisons. Attributes as in ``Table``, and these:
+    """A table of comparisons. Attributes as in ``Table``, plus:
 
     Attributes:
         pairs: each pair of rankings with both runs' values; empty when comparing with published runs.
@@ -186,7 +186,7 @@ def compare(
 
     Args:
         runs: at least two runs, as for ``evaluate``.
-        task: the task's id; None if you only have qrels.
+        task: the task's id; None if you only pass qrels.
         evaluator: ``trec_eval`` or ``touche``.
         measure: a measure instead of the task's, as for ``evaluate``.
         qrels: qrels instead of the task's, in any form of ``touche.AnyQrels``.
@@ -303,8 +303,8 @@ def with_reference(
             is_file = isinstance(source.passed, str | PathLike)
             if is_file and resolved(source.path) == resolved(name):
                 return sources, source.name
-        return sources, name  # a tag; if no run has it, ``run_named`` raises an error
-    # A reference in memory is the same object as one of the runs, or has the same lines.
+        return sources, name  # a tag; if no run uses it, ``run_named`` raises an error
+    # A reference in memory is the same object as one of the runs, or contains the same lines.
     for source in sources:
         if source.passed is reference:
             return sources, source.name
@@ -360,7 +360,7 @@ def comparisons(
             why_missing.append(
                 f"{a.name} and {b.name} are not compared in {a.dimension} by {evaluator}: {problem}"
             )
-    compared = _corrected(compared)  # before stances, which have no tests
+    compared = _corrected(compared)  # before stances, which aren't tested
     for a, b in _pairs(stance_runs, reference):
         try:
             compared.append(_stance_comparison(a, b))
@@ -482,7 +482,7 @@ def run_named(name: str | Path, runs: Sequence[Evaluated]) -> Evaluated:
     """Returns a run by its path or, if ``name`` is a string, by its name or tag.
 
     Raises:
-        ToucheError: if there is none, or several runs have this tag.
+        ToucheError: if there is none, or several runs use this tag.
     """
     for run in runs:
         if run.path == name or (isinstance(name, str) and name in (run.name, str(run.path))):
@@ -512,7 +512,7 @@ def _pairs(runs: Sequence[Evaluated], reference: Evaluated | None) -> Iterator[t
 
 
 def _pair(a: Evaluated, b: Evaluated, evaluator: str) -> PairOfRuns:
-    """Returns what a comparison of two runs is about. Both have the same dimension and measure."""
+    """Returns what a comparison of two runs is about. They share dimension and measure."""
     return PairOfRuns(
         run_a=a.name,
         run_b=b.name,
@@ -574,17 +574,17 @@ def _with_bounds(comparison: Comparison, a: Evaluated, b: Evaluated) -> Comparis
 def difference_bounds(a: Evaluated, b: Evaluated, evaluator: str) -> Bounds | None:
     """Returns the bounds on run A's mean minus run B's.
 
-    The means cover the topics in which both runs have bounds, including topics that touche leaves out until
+    The means cover the topics with bounds for both runs, including topics that touche leaves out until
     their documents are judged.
 
     Returns:
-        None for measures without bounds; for AP@k, which only has bounds for one list; and if we can't know
+        None for measures without bounds; for AP@k, whose bounds are only for one list; and if we can't know
         which topics touche would average over.
     """
     measure = a.bounded_measure  # the same for run B, because measure and judgments are the same
     if measure is None or measure.lacks_differences:
         return None
-    # When a mean has no bounds, we don't know which topics touche would average over.
+    # For a mean without bounds, we don't know which topics touche would average over.
     if a.mean_bounds(evaluator) is None or b.mean_bounds(evaluator) is None:
         return None
     common = a.bounds[evaluator].keys() & b.bounds[evaluator].keys()

@@ -135,7 +135,7 @@ def best(candidates: Mapping[_T, Values], topics: set[str]) -> _T:
     """Returns the candidate with the highest mean over some topics; the first one if several are equal.
 
     Args:
-        candidates: candidates with their values; a topic that the evaluator leaves out has none.
+        candidates: candidates with their values; topics that the evaluator leaves out are missing.
         topics: topics to average over.
     """
 

@@ -35,7 +35,7 @@ def reasons(run: Run, qrels: Qrels, cutoff: int) -> Iterator[Reason]:
     """Yields touche's rules that change scores, step by step; none if all topics agree.
 
     Raises:
-        ToucheError: if run and qrels have no topic in common.
+        ToucheError: if run and qrels share no topic.
     """
     labels = gains(qrels)
     # Each topic's documents down to the cutoff: in trec_eval's order, then after each of two rules.
@@ -73,7 +73,7 @@ def reasons(run: Run, qrels: Qrels, cutoff: int) -> Iterator[Reason]:
 
 
 def _scores(ranked: Ranked, labels: Qrels, cutoff: int) -> PerTopic:
-    """Returns nDCG for each topic in the qrels. Unjudged documents have grade 0."""
+    """Returns nDCG for each topic in the qrels. Unjudged documents count as grade 0."""
     return {
         topic: ndcg([grades.get(document, 0) for document in ranked.get(topic, ())], grades.values(), cutoff)
         for topic, grades in labels.items()

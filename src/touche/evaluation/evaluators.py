@@ -31,8 +31,8 @@ class Evaluation:
     Attributes:
         per_topic: the measure's value for each topic that the evaluator averages over, in order.
         judged_per_topic: Judged@k for each topic in both run and qrels: the judged share of the first k
-            documents, or of all if the measure has no cutoff.
-        per_ranking: scores per topic and stance, such as ``1 PRO``, if each stance has its own ranking;
+            documents, or of all for measures without a cutoff.
+        per_ranking: scores per topic and stance, such as ``1 PRO``, if stances are ranked separately;
             otherwise None.
     """
 
@@ -79,7 +79,7 @@ def trec_eval(run: Run, qrels: Qrels, measure: Measure) -> Evaluation:
     unjudged documents. A topic in the qrels that the run lacks counts 0. RR@k is ``-M k -m recip_rank``.
 
     Raises:
-        ToucheError: if the run has none of the qrels' topics.
+        ToucheError: if the run contains none of the qrels' topics.
     """
     # The depth is the cutoff, or None if the measure skips unjudged documents before cutting.
     ranked = run.documents_of(judged_order("trec_eval", run, qrels), measure.depth)
@@ -129,14 +129,14 @@ def _by_definition(ranked: Ranked, qrels: Qrels, measure: Measure) -> dict[str, 
 
 
 def touche(run: Run, qrels: Qrels, measure: Measure) -> Evaluation:
-    """Computes nDCG@k like the organizers' script, which has no other measure (``Measure.of_script``).
+    """Computes nDCG@k like the organizers' script, which computes nothing else (``Measure.of_script``).
 
     Documents are ordered by the rank column. Unjudged documents among the first k are removed, and the others
     move up. Label -2 counts as 0. The ideal list contains the topic's k best labels. The mean is over topics
     with a judged document among the first k and a positive label in the qrels; there can be none.
 
     Raises:
-        ToucheError: if the run has none of the qrels' topics.
+        ToucheError: if the run contains none of the qrels' topics.
     """
     assert measure.cutoff is not None  # nDCG@k has one
     cutoff = measure.cutoff
@@ -180,7 +180,7 @@ def judged_order(evaluator: str, run: Run, qrels: Qrels) -> Order:
     """Returns the order of the judged topics' lines: by rank for touche, by score for trec_eval.
 
     Raises:
-        ToucheError: if the run has none of the qrels' topics.
+        ToucheError: if the run contains none of the qrels' topics.
     """
     return in_qrels(run.by_rank if evaluator == "touche" else run.by_score, qrels)
 
@@ -199,7 +199,7 @@ def in_qrels(order: Order, qrels: Qrels) -> Order:
 
 
 def judged_share(ranked: Ranked, qrels: Qrels, cutoff: int | None) -> dict[str, float]:
-    """Returns the judged share of each topic's first k documents, or of all if it has fewer.
+    """Returns the judged share of each topic's first k documents, or of all if there are fewer.
 
     Args:
         ranked: documents by topic; all topics are in the qrels.

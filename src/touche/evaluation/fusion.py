@@ -212,7 +212,7 @@ def standardised(scores: Floats) -> Floats:
     """
     differences = scores - fsum(scores) / len(scores)
     deviation = sqrt(fsum(difference**2 for difference in differences.tolist()) / len(scores))
-    # Because of rounding, equal scores can have a positive deviation, and similar ones a deviation of
+    # Because of rounding, equal scores can have a positive deviation, and similar ones one of
     # 0.
     is_varied = scores.min() < scores.max() and deviation > 0
     return differences / deviation if is_varied else np.zeros_like(scores)
@@ -356,7 +356,7 @@ def fused_run(
     weights: Sequence[float] | None = None,
     tag: str = "fused",
 ) -> Run:
-    """Fuses runs into one; a document's stance comes from the first run that has it.
+    """Fuses runs into one; a document's stance comes from the first run that contains it.
 
     Args:
         runs: the runs.
@@ -418,6 +418,6 @@ def task_warnings(runs: Sequence[Run]) -> Iterator[str]:
 
 
 def _share_a_document(topic: str, runs: Sequence[Run]) -> bool:
-    """Returns whether at least two runs have a common document of a topic."""
+    """Returns whether at least two runs share a document of a topic."""
     documents = [run.documents[run.by_topic[topic]].tolist() for run in runs if topic in run.by_topic]
-    return sum(map(len, documents)) > len(set[str]().union(*documents))  # a run has no document twice
+    return sum(map(len, documents)) > len(set[str]().union(*documents))  # a run contains no document twice

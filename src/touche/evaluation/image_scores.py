@@ -16,12 +16,12 @@ def evaluation_by(evaluator: str, run: Run, qrels: Qrels, measure: Measure) -> E
 
     Args:
         evaluator: a name in ``EVALUATORS``; image measures ignore it.
-        run: the run; if each stance has its own ranking, its topics are names such as ``1 PRO``.
+        run: the run; if stances are ranked separately, its topics are names such as ``1 PRO``.
         qrels: the judgments for the same topics or rankings.
         measure: the measure.
 
     Raises:
-        ToucheError: if the run has none of the qrels' topics.
+        ToucheError: if the run contains none of the qrels' topics.
     """
     if measure in MEASURE_OF_QUESTION.values():
         return precision_per_stance(run, qrels)
@@ -39,11 +39,11 @@ def precision_per_stance(run: Run, qrels: Qrels) -> Evaluation:
         qrels: 1 for each ranking's hits, 0 for other images.
 
     Raises:
-        ToucheError: if the run has none of the qrels' topics.
+        ToucheError: if the run contains none of the qrels' topics.
     """
     ranked = run.documents_of(judged_order("touche", run, qrels), IMAGES)
     topics = {topic_in(ranking) for ranking in ranked}
-    rankings = [name for name in qrels if topic_in(name) in topics]  # including those that the run lacks
+    rankings = [name for name in qrels if topic_in(name) in topics]  # including the ones that the run lacks
     hits = {name: sum(qrels[name].get(image, 0) for image in ranked.get(name, ())) for name in rankings}
     values = {name: count / IMAGES for name, count in hits.items()}
     judged = judged_share(ranked, qrels, IMAGES)

@@ -35,7 +35,7 @@ def levels(published: Sequence[Published]) -> list[Level]:
         published: the rows for one dimension and measure, best first.
     """
     levels_of_rows = dict[Published, Level]()
-    complete = dict[Published, list[float]]()  # values of rows that have one for every topic
+    complete = dict[Published, list[float]]()  # values of rows with one for every topic
     for row in published:
         values = topic_values(row)
         if isinstance(values, str):  # why there are none
@@ -81,8 +81,8 @@ def own_rank(
     """Returns a score's rank among published runs, with its 95% interval by bootstrapping topics.
 
     All runs with a published value for each topic are resampled together with the run, and grouped with it as
-    in ``levels``. If there are none, only the run is resampled, and it has no group. A published run with the
-    same value in every topic is the run itself and isn't counted again.
+    in ``levels``. If there are none, only the run is resampled, and there is no group. A published run with
+    the same value in every topic is the run itself and isn't counted again.
 
     Args:
         task: the task.
@@ -186,7 +186,7 @@ def rank(row: Published, published: Sequence[Published]) -> int:
 
 
 def names(published: Sequence[Published]) -> list[str]:
-    """Returns the rows' names. If the organizers have several baselines, theirs include the tag."""
+    """Returns the rows' names. If there are several organizers' baselines, their names include the tag."""
     needs_tags = sum(row.baseline for row in published) > 1
     return [f"{row.name} ({row.tag})" if needs_tags and row.baseline else row.name for row in published]
 

@@ -103,7 +103,7 @@ class Finding:
 
 @dataclass(frozen=True, repr=False)
 class Findings(Table[Finding]):
-    """A submission's findings, as a table. Attributes as in ``Table``, and these:
+    """A submission's findings, as a table. Attributes as in ``Table``, plus:
 
     Attributes:
         runs: how many runs there are.
@@ -124,7 +124,7 @@ class _LintedRun:
     """A run's readable lines, and the problems in its other lines.
 
     Attributes:
-        readable: the readable lines. If each stance has its own ranking, ranking names such as ``1 PRO``
+        readable: the readable lines. If stances are ranked separately, ranking names such as ``1 PRO``
             replace topics.
         broken: the problems in the other lines and in the file as a whole.
         is_ordered_by_score: whether the task's evaluator sorts lines by score. Otherwise, each stance has its
@@ -182,7 +182,7 @@ class _Known:
     """What to check runs against. Anything missing is None.
 
     Attributes:
-        topics: the topics' numbers, or all ranking names if each stance has its own ranking.
+        topics: the topics' numbers, or all ranking names if stances are ranked separately.
         documents: which of the runs' ids are in the corpus.
         results: how many results the corpus offers per topic. Counting may stop at the rules' minimum.
     """
@@ -492,7 +492,7 @@ def _check_submission(runs: Sequence[_LintedRun], rules: Rules, team: str) -> li
 
 
 def _missing_topics_note(run: _LintedRun, known: _Known) -> Iterator[str]:
-    """Yields a note if a topic has no results: this breaks no rule, but lowers the score."""
+    """Yields a note about topics without results: they break no rule, but lower the score."""
     missing = (known.topics or frozenset()) - run.rankings.keys()  # none if the topics are unknown
     if missing:
         listed = ", ".join(sorted(missing, key=in_order))
@@ -646,7 +646,7 @@ def _tie_note(run: _LintedRun, cutoff: int, task: Task) -> Iterator[str]:
 
 
 def _topic_breaches(run: _LintedRun, rules: Rules, known: _Known) -> Iterator[Breach]:
-    """Yields topics that aren't the task's, or have too many or too few results."""
+    """Yields topics that aren't the task's, or whose results are too many or too few."""
     # Don't require more results than the corpus offers.
     required = rules.min_results if known.results is None else min(rules.min_results, known.results)
     # Include the task's topics without any results, because that's too few.

@@ -94,7 +94,7 @@ def _without_evaluator(measure: Measure) -> Iterator[str]:
 
 
 def _equal_to_published(runs: Sequence[Evaluated]) -> Iterator[str]:
-    """Yields a sentence per run that has a published run's values in every topic and dimension."""
+    """Yields a sentence per run that equals a published run in every topic and dimension."""
     by_name: dict[str, dict[str, Mapping[str, float]]] = {}  # then by dimension and topic
     for run in runs:
         if run.is_ranking and not run.any_order:
@@ -149,7 +149,7 @@ def _other_sizes(runs: Iterable[Evaluated]) -> Iterator[str]:
 
 
 def _wrong_labels(evaluation: StanceEvaluation) -> Iterator[str]:
-    """Yields warnings if labels aren't the task's stances, or no document has a judged stance."""
+    """Yields warnings if labels aren't the task's stances, or no document's stance is judged."""
     others = evaluation.counts[..., -1].sum()  # the last column counts labels that aren't stances
     if others:
         known = ", ".join(evaluation.labels)
@@ -197,7 +197,7 @@ def _skipped(run: Evaluated) -> Iterator[str]:
 def _unjudged(run: Evaluated) -> Iterator[str]:
     """Yields a warning if many results are unjudged, one for both evaluators.
 
-    It doesn't state the share, so that several runs can have the same warning.
+    It doesn't state the share, so that several runs can share a warning.
     """
     measure = run.measure
     unjudged = {name: evaluation.unjudged for name, evaluation in run.evaluations.items()}
@@ -273,7 +273,7 @@ def _topics_left_out(run: Evaluated) -> Iterator[str]:
 
 
 def _topics_in_one_file(run: Evaluated) -> Iterator[str]:
-    """Yields warnings about topics that only the run or only the judgments have."""
+    """Yields warnings about topics that are only in the run, or only in the judgments."""
     topics_of_run = run.lines.by_topic.keys()
     unknown = [topic for topic in topics_of_run if topic not in run.judgments]
     missing = [topic for topic in run.judgments if topic not in topics_of_run]

@@ -87,7 +87,7 @@ class Subject(InDimension):
 
 @dataclass(frozen=True, kw_only=True)
 class Score(Subject):
-    """A run's score in one dimension with one evaluator. Attributes as in ``Subject``, and these:
+    """A run's score in one dimension with one evaluator. Attributes as in ``Subject``, plus:
 
     Attributes:
         mean: the mean over topics; None without topics.
@@ -97,7 +97,7 @@ class Score(Subject):
             measures without bounds (``touche.evaluation.bounds``).
         topics: how many topics the mean covers.
         comparable: whether you can compare it with published scores: few results are unjudged and no topic is
-            missing. For stances: whether a published score has the same N.
+            missing. For stances: whether a published score is for the same N.
         results: N, the number of results with a judged stance; None for rankings.
         rank: the rank among published scores, from 1; None if there is none.
         rank_low, rank_high: the rank's 95% interval, by bootstrapping topics; None if there is none.
@@ -127,7 +127,7 @@ class Score(Subject):
 
 @dataclass(frozen=True, kw_only=True)
 class TopicScore(Subject):
-    """A run's score on one topic. Attributes as in ``Subject``, and these:
+    """A run's score on one topic. Attributes as in ``Subject``, plus:
 
     Attributes:
         topic, title: the topic's number and title; the title is empty if the topics file is missing.
@@ -156,7 +156,7 @@ def merged(scores: Sequence[_S], columns: Sequence[ScoreColumn]) -> list[_S]:
 
 @dataclass(frozen=True, repr=False)
 class Scores(Table[Score]):
-    """The scores of runs: a table of means. Attributes as in ``Table``, and these:
+    """The scores of runs: a table of means. Attributes as in ``Table``, plus:
 
     Attributes:
         topic_scores: the topics' scores, without titles.
@@ -187,7 +187,7 @@ class Scores(Table[Score]):
         If each stance of a topic has its own ranking, there is a score per ranking.
 
         Raises:
-            ToucheError: if only detected stances are scored, which have no topic scores.
+            ToucheError: if only detected stances are scored, for which there are no topic scores.
         """
         if not self.topic_scores and not any(score.is_ranking for score in self.records):
             raise ToucheError("detected stances have no scores of topics; omit per-topic scores")
@@ -312,7 +312,7 @@ class Evaluated(InDimension):
 
     @cached_property
     def bounded_measure(self) -> BoundedMeasure | None:
-        """The data for bounds; None if the measure has none, or no grade is positive."""
+        """The data for bounds; None for measures without bounds, or if no grade is positive."""
         return bounded_measure(self.judgments, self.measure, self.task.qrels[self.dimension].labels)
 
     @cached_property
@@ -348,7 +348,7 @@ class Evaluated(InDimension):
         return bounds_of_mean(bounds)
 
     def topic_scores(self) -> list[TopicScore]:
-        """Returns a row per evaluator and topic, or per ranking if each stance has its own."""
+        """Returns a row per evaluator and topic, or per ranking if stances are ranked separately."""
         rows = list[TopicScore]()
         for evaluator, whole_evaluation in self.evaluations.items():
             evaluation = whole_evaluation.per_ranking or whole_evaluation
@@ -386,8 +386,8 @@ class Evaluated(InDimension):
     def _is_comparable(self, evaluation: Evaluation) -> bool:
         """Returns whether a mean is comparable with published values.
 
-        For stances, a published value must have the same N. For rankings, the run needs results for all the
-        task's judged topics, and only few of them can be unjudged.
+        For stances, N must be the same as for a published value. For rankings, the run needs results for all
+        the task's judged topics, and only few of them can be unjudged.
         """
         if self.official_md5:
             return False

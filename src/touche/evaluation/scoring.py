@@ -55,7 +55,7 @@ def evaluate(
         runs: one run or several, each in any form of ``touche.AnyRun``: a path, a PyTerrier or ir_measures
             frame, scores by topic and document, or records. Use a dictionary such as
             ``{"mine": frame, "theirs": "run.txt"}`` to name them.
-        task: the task's id; None if you only have qrels.
+        task: the task's id; None if you only pass qrels.
         evaluator: ``trec_eval``, ``touche`` or ``both``.
         pairs: ``any-order`` adds a score that also counts pairs judged in the other order.
         measure: a measure instead of the task's: an ir_measures object or a name such as ``nDCG@10``.
@@ -98,7 +98,7 @@ def score(
     """Evaluates runs with each measure in every dimension. Arguments as for ``evaluate``."""
     check_choice("evaluator", evaluator, [*EVALUATORS, "both"])
     check_choice("order of pairs", pairs, ["exact", "any-order"])
-    evaluators = [] if evaluator == "both" else [evaluator]  # empty stands for all that have the measure
+    evaluators = [] if evaluator == "both" else [evaluator]  # empty stands for all that know the measure
     source = qrels_source(qrels)
     scored_tasks = tasks.tasks_scored_by(task, parse_measures(measure), source.file if source else None)
     judged = judgments_of(scored_tasks, source)
@@ -143,7 +143,7 @@ def score_runs(
         runs: the runs.
         scored_tasks: the same task once per measure.
         judged: the judgments by dimension.
-        evaluators: names in ``EVALUATORS``; if empty, all that have the measure. If only touche has it,
+        evaluators: names in ``EVALUATORS``; if empty, all that know the measure. If only touche does,
             touche computes it even when only trec_eval is named.
         any_order: evaluate each run once more, counting pairs judged in the other order too.
 
@@ -151,7 +151,7 @@ def score_runs(
         For each measure the evaluated runs, run by run.
 
     Raises:
-        ToucheError: if a file is unusable, a run is for another task, touche is named but doesn't have the
+        ToucheError: if a file is unusable, a run is for another task, touche is named but doesn't know the
             measure, or ``any_order`` is set for a task without pairs.
     """
     for task in scored_tasks:
@@ -187,7 +187,7 @@ def score_task(
 
 
 def evaluate_dimension(run: Run, task: Task, dimension: str) -> Evaluated:
-    """Evaluates a run in one dimension, with all evaluators that have its measure.
+    """Evaluates a run in one dimension, with all evaluators that know its measure.
 
     Raises:
         ToucheError: if judgments are missing, unusable or for other topics.
@@ -200,7 +200,7 @@ def evaluate_dimension(run: Run, task: Task, dimension: str) -> Evaluated:
 def _read(source: RunSource, task: Task, judged: Mapping[str, Qrels]) -> tuple[Run, Sequence[LineError]]:
     """Returns a run, and an error per line that doesn't count.
 
-    If each stance has its own ranking, the run's topics become ranking names such as ``1 PRO``.
+    If stances are ranked separately, the run's topics become ranking names such as ``1 PRO``.
 
     Raises:
         InputError: if the run is unusable or no line counts.
@@ -230,7 +230,7 @@ def _in_every_dimension(
     any_order: bool,
     skipped: Sequence[LineError],
 ) -> Iterator[Evaluated]:
-    """Yields a run evaluated in each judged dimension. A run that only ranks has no stances."""
+    """Yields a run evaluated in each judged dimension. A run that only ranks is left out for stances."""
     orders_of_pairs = [False, True] if any_order else [False]  # whether any order counts
     for dimension, qrels in judged.items():
         if dimension != STANCE or len(judged) == 1 or run.has_stances:
@@ -247,9 +247,9 @@ def _evaluated(
     any_order: bool,
     skipped: Sequence[LineError],
 ) -> Evaluated:
-    """Evaluates a run in a dimension, with the evaluators that have the measure.
+    """Evaluates a run in a dimension, with the evaluators that know the measure.
 
-    If only one evaluator has it, that one is used even when it isn't in ``evaluators``.
+    If only one evaluator does, that one is used even when it isn't in ``evaluators``.
     """
     lines = in_judged_order(run, judgments) if any_order else run
     measure = task.measure_for(dimension)
@@ -277,7 +277,7 @@ def _evaluated(
 
 def with_names(runs: Sequence[Evaluated]) -> list[Evaluated]:
     """Names the records by tag, or by path if several runs share a tag."""
-    tags = Counter({run.path: run.tag for run in runs}.values())  # a file has a record per dimension
+    tags = Counter({run.path: run.tag for run in runs}.values())  # there is a record per dimension of a file
     names = {run.path: run.tag if tags[run.tag] == 1 else str(run.path) for run in runs}
     return [replace(run, name=one_line(names[run.path])) for run in runs]
 
@@ -299,11 +299,11 @@ def in_judged_order(run: Run, qrels: Qrels) -> Run:
 
 
 def check_evaluators(task: Task, evaluators: Sequence[str]) -> None:
-    """Raises a ToucheError if an evaluator doesn't have the task's measure."""
+    """Raises a ToucheError if an evaluator doesn't know the task's measure."""
     with_measure = task.measure.evaluators
     has_rankings = bool(task.qrels.keys() - {STANCE})
     # Touche always evaluates stances, so naming it is only an error for rankings. Naming only
-    # trec_eval never is: if only touche has a measure, touche computes it.
+    # trec_eval never is: if only touche knows a measure, touche computes it.
     if has_rankings and "touche" in evaluators and with_measure == ["trec_eval"]:
         problem = f"touche, the organizers' script, lacks {task.measure}"
         raise ToucheError(f"{problem}; use only trec_eval")

@@ -67,7 +67,7 @@ def interval_of(samples: NDArray[np.float64]) -> tuple[float, float]:
 def differences_of(scores: Sequence[float], others: Sequence[float]) -> list[float]:
     """Returns the differences of paired scores, rounded to nine decimals.
 
-    This is the only rule for ties: scores that are equal up to rounding errors have the difference 0, and
+    This is the only rule for ties: if scores are equal up to rounding errors, their difference is 0, and
     equal differences are exactly equal. Otherwise, the tests would take rounding errors for findings.
     """
     differences = np.round(np.subtract(scores, others), _DECIMALS) + 0.0  # turns -0 into 0
@@ -121,7 +121,7 @@ def printed_p(p: float) -> str:
 def randomisation_test(differences: Sequence[float]) -> float:
     """Returns the two-sided p-value of Fisher's paired randomisation test on the mean (Smucker et al. 2007).
 
-    If both runs were equal, each difference could have the other sign too. The p-value is the share of sign
+    If both runs were equal, each difference could just as well be negated. The p-value is the share of sign
     assignments whose mean is at least as far from 0. Up to 16 topics, all assignments are tried. For more,
     100,000 are drawn with a fixed seed, and the observed one is added.
     """

@@ -23,7 +23,7 @@ class ClassScores:
         precision: the share of correct labels among this stance's labels; 0 without any.
         recall: the share of the stance's documents with its label; 0 without any.
         f1: their harmonic mean; 0 if both are 0.
-        documents: how many of the run's documents are judged to have this stance.
+        documents: how many of the run's documents are judged as this stance.
     """
 
     precision: float
@@ -34,12 +34,12 @@ class ClassScores:
 
 @dataclass(frozen=True, kw_only=True)
 class StanceEvaluation(Evaluation):
-    """A run's judged and detected stances, counted by topic. Attributes as in ``Evaluation``, and these:
+    """A run's judged and detected stances, counted by topic. Attributes as in ``Evaluation``, plus:
 
     Attributes:
         labels: the task's stances.
-        counts: how many lines have a judged and a detected stance: an array of topics x labels x (labels +
-            1). The last column counts all other labels, such as Q0.
+        counts: how many lines there are per judged and detected stance: an array of topics x labels x (labels
+            + 1). The last column counts all other labels, such as Q0.
     """
 
     labels: Sequence[str]
@@ -57,7 +57,7 @@ class StanceEvaluation(Evaluation):
 
     @property
     def topics(self) -> int:
-        """How many topics have a judged line."""
+        """How many topics contain a judged line."""
         return len(self.counts)
 
     @property
@@ -121,14 +121,14 @@ def evaluate_stances(run: Run, judged: Qrels, labels: Sequence[str]) -> StanceEv
 def stance_difference(
     one: Run, other: Run, judged: Qrels, labels: Sequence[str]
 ) -> tuple[StanceEvaluation, StanceEvaluation, tuple[float, float]]:
-    """Compares two runs on the documents that both have.
+    """Compares two runs on their common documents.
 
     Returns:
         The evaluations on these documents, and the 95% confidence interval of the first macro F1 minus the
         second (percentile bootstrap over the same topics for both).
 
     Raises:
-        ToucheError: if fewer than two topics have such documents.
+        ToucheError: if they are from fewer than two topics.
     """
     lines_of_runs = [{(line.topic, line.document): line for line in run} for run in (one, other)]
     common = lines_of_runs[0].keys() & lines_of_runs[1].keys()
@@ -138,7 +138,7 @@ def stance_difference(
     first, second = (
         evaluate_stances(Run.of(lines[key] for key in keys), judged, labels) for lines in lines_of_runs
     )
-    # Both have the same topics in the same order, so each resample draws the same topics.
+    # Both contain the same topics in the same order, so each resample draws the same topics.
     samples = _macro_f1(_resampled(first.counts)) - _macro_f1(_resampled(second.counts))
     return first, second, interval_of(samples)
 

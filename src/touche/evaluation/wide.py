@@ -31,7 +31,7 @@ class Cell:
     """A run's score in a column.
 
     Attributes:
-        value: the measure's mean; None if the run has no score here.
+        value: the measure's mean; None if the run isn't scored here.
         best: whether no other run's printed value is higher; False if N differs between runs.
         marks: test results: ``†``, or the letters of runs that score significantly lower.
     """
@@ -151,7 +151,7 @@ def wide(
 
     Returns:
         A table with a row per run and a column per measure, dimension and evaluator, with values from 0 to 1.
-        It has ``frame()``, ``latex()``, ``markdown()`` and ``html()``. Its notes are those of ``evaluate``.
+        It offers ``frame()``, ``latex()``, ``markdown()`` and ``html()``, and the notes of ``evaluate``.
 
     Raises:
         ToucheError: for the same reasons as ``evaluate`` and ``compare``, or if both ``reference`` and

@@ -27,7 +27,7 @@ def identify(run: AnyRun, task: str, *, mean_lengths: Mapping[str, float] = Mapp
         The answer; ``frame()`` lists the best hypotheses.
 
     Raises:
-        ToucheError: if the run or dataset is unusable, or they have no common document.
+        ToucheError: if the run or dataset is unusable, or they share no document.
 
     Examples:
         >>> import touche

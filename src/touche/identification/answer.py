@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 NOTHING = "No hypothesis stands out."
 WITHIN = (1e-5, 1e-4, 1e-3)  # we list the shares of scores reproduced within these errors
 _NEXT = 5  # hypotheses listed after the winner
-_FEWEST = 20  # scores beyond the free numbers; fewer aren't enough evidence
-_MAJORITY = 0.75  # of the scores beyond the free numbers
+_FEWEST = 20  # scores beyond the free parameters; fewer aren't enough evidence
+_MAJORITY = 0.75  # of the scores beyond the free parameters
 _STANDARD_ERRORS = 2.0  # for a significant difference
 
 
@@ -37,8 +37,8 @@ class Candidate:
         hypothesis: in words.
         axes: its values on the search's axes.
         documents: n, the number of documents with fitted scores.
-        free_numbers: p, without dependent numbers.
-        floor: p / n, the share of scores that free numbers could reproduce for a wrong hypothesis.
+        free_parameters: p, without dependent numbers.
+        floor: p / n, the share of scores that free parameters could reproduce for a wrong hypothesis.
         shares: the shares of scores reproduced within 1e-5, 1e-4 and 1e-3.
         median: the median error.
         differs: whether it differs significantly from the first candidate.
@@ -47,7 +47,7 @@ class Candidate:
     hypothesis: str
     axes: Mapping[str, str]
     documents: int
-    free_numbers: int
+    free_parameters: int
     floor: float
     shares: tuple[float, ...]
     median: float
@@ -194,8 +194,8 @@ def answer(sample: Sample, documents: Iterable[AnyDocument] | None = None) -> An
 def _equal_fits(fits: Sequence[Fit]) -> list[Fit]:
     """Returns the winner, which is the first fit, and the fits that are as good.
 
-    A closed form has hardly any free numbers, so one more reproduced score makes a fit better. With free
-    numbers, the difference must be significant.
+    A closed form leaves hardly any free parameters, so one more reproduced score makes a fit better. With
+    free parameters, the difference must be significant.
     """
     winner, *others = fits
     if winner.hypothesis.formula:  # then all fits are closed forms
@@ -209,7 +209,7 @@ def candidate(fit: Fit, equal: Sequence[Fit]) -> Candidate:
         hypothesis=str(fit.hypothesis),
         axes=fit.hypothesis.axes,
         documents=len(fit.errors),
-        free_numbers=fit.free_numbers,
+        free_parameters=fit.free_parameters,
         floor=fit.floor,
         shares=tuple(map(fit.share, WITHIN)),
         median=fit.median,
@@ -221,13 +221,13 @@ def differs(a: Fit, b: Fit) -> bool:
     """Returns whether one fit reproduces significantly more scores than the other.
 
     Like McNemar's test, we count the documents that only one fit reproduces. The counts must differ by more
-    than two standard errors plus the difference in free numbers, because each free number can reproduce one
-    score for a wrong hypothesis. We don't compare mean errors: a few documents with other texts would
+    than two standard errors plus the difference in free parameters, because each free parameter can reproduce
+    one score for a wrong hypothesis. We don't compare mean errors: a few documents with other texts would
     dominate them.
     """
     only_a = np.count_nonzero((a.errors <= TOLERANCE) & (b.errors > TOLERANCE))
     only_b = np.count_nonzero((b.errors <= TOLERANCE) & (a.errors > TOLERANCE))
-    chance = _STANDARD_ERRORS * np.sqrt(only_a + only_b) + abs(a.free_numbers - b.free_numbers)
+    chance = _STANDARD_ERRORS * np.sqrt(only_a + only_b) + abs(a.free_parameters - b.free_parameters)
     return bool(abs(only_a - only_b) > chance)
 
 
@@ -239,23 +239,23 @@ def verdict(winner: Fit, equal: Sequence[Fit]) -> tuple[bool, str]:
         equal: the fits that don't differ significantly from it.
     """
     reproduced = f"the best hypothesis reproduces {winner.share():.1%} of the scores"
-    # A formula has no free number per term, so the right one reproduces every score.
+    # A formula needs no free parameter per term, so the right one reproduces every score.
     if winner.hypothesis.formula and winner.share() < 1:
         return False, f"{reproduced} with the statistics of the documents; a similar model made the others"
-    scores_beyond = len(winner.errors) - winner.free_numbers  # any hypothesis could reproduce the others
+    scores_beyond = len(winner.errors) - winner.free_parameters  # any hypothesis could reproduce the others
     if scores_beyond < _FEWEST:
         reproducible = f"all scores except {scores_beyond}, too few to decide"
-        return False, f"its {winner.free_numbers} free numbers could reproduce {reproducible}"
-    share_beyond = winner.gain / (1 - winner.floor)  # of the scores beyond the free numbers
+        return False, f"its {winner.free_parameters} free parameters could reproduce {reproducible}"
+    share_beyond = winner.gain / (1 - winner.floor)  # of the scores beyond the free parameters
     if share_beyond <= _MAJORITY:
-        return False, f"{reproduced}, but its free numbers alone could reproduce {winner.floor:.1%}"
+        return False, f"{reproduced}, but its free parameters alone could reproduce {winner.floor:.1%}"
     other_models = {fit.hypothesis.axes["model"] for fit in equal} - {winner.hypothesis.axes["model"]}
     if other_models:
         listed = " and ".join(sorted(other_models))
         return False, f"the best hypothesis does not differ significantly from {listed}"
     if winner.hypothesis.formula:
         return True, "all scores are reproduced with the statistics of the documents, by no other model"
-    evidence = f"{share_beyond:.1%} of the scores beyond the free numbers are reproduced"
+    evidence = f"{share_beyond:.1%} of the scores beyond the free parameters are reproduced"
     return True, f"{evidence}, significantly more than by any other model"
 
 

@@ -1,4 +1,4 @@
-"""Closed forms: a complete dataset's statistics replace the terms' free numbers.
+"""Closed forms: a complete dataset's statistics replace the terms' free parameters.
 
 Only a few numbers remain, such as mu, k1 and b. So a formula that reproduces all of a run's scores made
 them, and a wrong one reproduces few.
@@ -32,7 +32,7 @@ from touche.scan.statistics import Statistics
 
 FLOOR = "lowest idf"  # replaces negative idf in rank_bm25; depends on all terms in the collection
 WEIGHT = "weight"  # the second field's
-NEGLIGIBLE = 1e-3  # below this weight of the second field, the hypothesis really has only one field
+NEGLIGIBLE = 1e-3  # below this weight of the second field, it's really a hypothesis with one field
 _CALLS = 100  # maximum number of evaluations in one fit
 _LARGEST_LOGARITHM = 30.0  # a parameter's, far beyond real ones; products of several are still finite
 
@@ -158,7 +158,7 @@ def fit_closed(problem: Problem) -> Fit:
 
     # Parameters are positive, so we fit their logarithms, starting from the best initial values.
     best = min(map(np.log, product(*begins.values())), key=error)
-    if names:  # some formulas have no parameters
+    if names:  # some formulas are without parameters
         # ``residuals`` turns scores that aren't numbers into errors, so numpy needn't warn. With
         # full_output, scipy doesn't warn when a fit ends early.
         with np.errstate(all="ignore"):
@@ -168,7 +168,7 @@ def fit_closed(problem: Problem) -> Fit:
             best = leastsq(lambda x: residuals(x) * is_better_half, best, full_output=True, maxfev=_CALLS)[0]
     values = _parameters(names, best)
     as_fitted = _described(problem, values)
-    # A value that isn't almost round has no near one, and stays.
+    # A value stays unless it's close to a round one.
     rounded = _described(problem, {name: near(value) or value for name, value in values.items()})
     return rounded if rounded.share() >= as_fitted.share() else as_fitted
 
@@ -176,7 +176,7 @@ def fit_closed(problem: Problem) -> Fit:
 def with_fitted_weight(fit: Fit) -> Fit:
     """Fixes the second field's fitted weight in the hypothesis, if it was free.
 
-    The weight still counts as a parameter and as a free number, because it was fitted.
+    The weight still counts as one of the fit's parameters, and as a free one, because it was fitted.
     """
     if WEIGHT not in fit.parameters:
         return fit
@@ -198,13 +198,13 @@ def _described(problem: Problem, values: Parameters) -> Fit:
         numbers=numbers,
         deviations=np.zeros(len(numbers)),  # unknown and unused
         errors=np.nan_to_num(problem.errors(numbers), nan=np.inf),  # NaN isn't reproduced
-        free_numbers=len(values),
+        free_parameters=len(values),
         parameters=values,
     )
 
 
 def _numbers(problem: Problem, values: Parameters) -> Array:
-    """Returns the problem's free numbers, in order, that follow from its formula's parameters."""
+    """Returns the values of the problem's free parameters, in order, given its formula's parameters."""
     formula = FORMULAS[problem.hypothesis.formula]
     numbers = np.zeros(problem.size)
     # All of a problem's numbers are logarithms, except the terms'.

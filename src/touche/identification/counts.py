@@ -87,8 +87,8 @@ ANALYSES = [*dict.fromkeys([*_NAMES, CandidateAnalysis(False, NO_STOP_WORDS, "no
 class FieldCounts:
     """Counts in the sample's field for one analysis.
 
-    The first four arrays have an element per pair of a document and a term that occurs both in its field and
-    in its topic's title. ``lengths`` has an element per document.
+    The first four arrays contain an element per pair of a document and a term that occurs both in its field
+    and in its topic's title. ``lengths`` contains an element per document.
 
     Attributes:
         rows: the document's index in the sample.
@@ -109,7 +109,7 @@ class FieldCounts:
     statistics: Statistics
 
     def __add__(self, other: "FieldCounts") -> "FieldCounts":
-        """Adds other documents' counts. Each side has length 0 for the other's documents."""
+        """Adds other documents' counts. On each side, the other's documents get length 0."""
         return FieldCounts(
             rows=np.concatenate([self.rows, other.rows]),
             terms=np.concatenate([self.terms, other.terms]),
@@ -161,7 +161,7 @@ def count_terms(
         analyses: the analyses.
         documents: all documents in the dataset; without them, the statistics are the sample's.
     """
-    # A line is a document for one topic, so titles and documents can have several lines.
+    # A line is a document for one topic, so titles and documents can be in several lines.
     topics, title_of_line = np.unique(sample.topics, return_inverse=True)
     titles = {_TITLE: [sample.titles[topic] for topic in topics]}
     vocabularies = {
@@ -193,7 +193,7 @@ def _chunks(
 ) -> Iterator[tuple[Sequence[str], Mapping[str, Sequence[str]]]]:
     """Yields document ids and their texts by field: for all documents or, if there are none, for the sample.
 
-    A chunk has up to ``_CHUNK`` documents, or the whole sample.
+    A chunk contains up to ``_CHUNK`` documents, or the whole sample.
     """
     if documents is None:
         ids, lines = np.unique(sample.documents, return_index=True)
@@ -264,7 +264,7 @@ def _counted(
 
 
 def _words_by_term(terms: Sequence[str], vocabulary: Sequence[str]) -> _Matrix:
-    """Returns a matrix with 1 where a distinct word (row) has a vocabulary term (column)."""
+    """Returns a matrix with 1 where a distinct word (row) becomes a vocabulary term (column)."""
     from scipy.sparse import csc_array  # takes 127 ms
 
     columns = {term: column for column, term in enumerate(vocabulary)}
@@ -295,7 +295,7 @@ def _analysed(
         if ONE_FIELD in texts:  # its words are its parts' words, which aren't counted again
             fields[ONE_FIELD] = sum(fields[name] for name in PARTS)
         distinct = [word.decode() for word in numbers]
-        mapped = cache(partial(_mapped, distinct))  # several analyses have the same filters
+        mapped = cache(partial(_mapped, distinct))  # several analyses share filters
         for analysis in analyses:
             if analysis.tokenizer == tokenizer:
                 yield analysis, _terms(distinct, analysis, mapped), fields

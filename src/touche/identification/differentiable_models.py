@@ -1,9 +1,9 @@
 """Ranking models as functions of unknown numbers, with their derivatives.
 
-tf is a term's frequency in a field, dl the field's stored length. A term also has a number per field, called
+tf is a term's frequency in a field, dl the field's stored length. A term also gets a number per field, called
 own, that depends on the whole collection. Shared numbers are the same for all terms. A model returns the
 terms' contributions to a score, their derivatives with respect to own, and a row of derivatives per shared
-number. Shared numbers are logarithms. The arrays tf, dl and own have an element per document and term.
+number. Shared numbers are logarithms. The arrays tf, dl and own contain an element per document and term.
 """
 
 from collections.abc import Callable, Mapping

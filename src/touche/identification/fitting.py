@@ -29,7 +29,7 @@ _WEIGHT = 0.5  # a free weight's initial value
 
 @dataclass(frozen=True)
 class Problem:
-    """A hypothesis as a function of its free numbers, for a sample's documents.
+    """A hypothesis as a function of its free parameters, for a sample's documents.
 
     Numbers shared by all fields come first. Each field adds the numbers that its terms share, and one per
     term. A free
@@ -76,7 +76,7 @@ class Problem:
 
     @cached_property
     def size(self) -> int:
-        """How many free numbers there are: the fields', and a free weight."""
+        """How many free parameters there are: the fields', and a free weight."""
         weights = 1 if self.hypothesis.weight is None else 0
         return int(self.own_columns[-1].stop) + weights
 
@@ -143,7 +143,7 @@ class Problem:
             slopes[:, -1] = field_scores[1] * counted[1]
         return slopes
 
-    def free_numbers(self, numbers: Array) -> int:
+    def free_parameters(self, numbers: Array) -> int:
         """Returns how many numbers are independent: even a wrong hypothesis could reproduce that many
         scores.
 
@@ -180,7 +180,7 @@ class Fit:
         numbers: the numbers, in ``Problem``'s order.
         deviations: the numbers' standard errors; 0 in closed form.
         errors: how far each score is off, beyond rounding.
-        free_numbers: see ``Problem.free_numbers``; in closed form, the number of parameters.
+        free_parameters: see ``Problem.free_parameters``; in closed form, the number of parameters.
         parameters: the parameters in closed form.
     """
 
@@ -188,7 +188,7 @@ class Fit:
     numbers: Array
     deviations: Array
     errors: Array
-    free_numbers: int
+    free_parameters: int
     parameters: Mapping[str, float] = field(default_factory=dict)
 
     @property
@@ -198,8 +198,8 @@ class Fit:
 
     @property
     def floor(self) -> float:
-        """The share of scores that free numbers could reproduce even for a wrong hypothesis."""
-        return self.free_numbers / len(self.errors)
+        """The share of scores that free parameters could reproduce even for a wrong hypothesis."""
+        return self.free_parameters / len(self.errors)
 
     @property
     def gain(self) -> float:
@@ -222,7 +222,7 @@ def fit(problem: Problem, scales: Sequence[float] = SCALES) -> Array:
 
     The loss's scale shrinks step by step, from all scores to those that the hypothesis explains. That way,
     outliers whose texts differ between copies of a corpus don't distort the numbers. The normal equations
-    have a row per number; solving them is faster than scipy's decomposition of all derivatives.
+    contain a row per number; solving them is faster than scipy's decomposition of all derivatives.
 
     Args:
         problem: the problem.
@@ -307,5 +307,5 @@ def describe_fit(problem: Problem, numbers: Array) -> Fit:
         numbers=numbers,
         deviations=np.maximum(deviations, _FLOAT32 * np.abs(numbers)),  # no number is more precise than that
         errors=errors,
-        free_numbers=problem.free_numbers(numbers),
+        free_parameters=problem.free_parameters(numbers),
     )

@@ -26,8 +26,8 @@ class Hypothesis:
         lengths: a name in ``LENGTHS``.
         offset: the engine's lengths minus ours, in tokens.
         weight: the second field's weight, or None if it's free. It's 1 for a single field, and in linear
-            models with free numbers, where it can't be inferred.
-        formula: the name of its closed form, which uses known statistics; empty if each term has a free
+            models with free parameters, where it can't be inferred.
+        formula: the name of its closed form, which uses known statistics; empty if each term gets a free
             number.
     """
 
@@ -48,7 +48,7 @@ class Hypothesis:
     def axes(self) -> dict[str, str]:
         """Its values on the search's axes, in words."""
         offset = f" {signed_tokens(self.offset)}" if self.offset else ""
-        # With free numbers, BM25 and TF_IDF have the same form.
+        # With free parameters, BM25 and TF_IDF are the same.
         model = BM25_OR_TFIDF if self.model == BM25 else self.model
         return {
             "model": self.formula or model,

@@ -41,9 +41,9 @@ class _Change(NamedTuple):
 
     Attributes:
         field: the index of the field in the hypothesis.
-        longer: how many tokens the field has more; negative if it has fewer.
+        longer: by how many tokens the field is longer; negative if it's shorter.
         term: the index of the term in the field's vocabulary, or -1 if all frequencies stay.
-        more: how often the field has the term more; negative if it has it less often.
+        more: how much more often the term occurs in the field; negative if less often.
     """
 
     field: int
@@ -103,7 +103,7 @@ def _changes(problem: Problem, row: int) -> Iterator[_Change]:
 
 
 def _changed(counts: FieldCounts, row: int, field: int, changes: Sequence[_Change]) -> FieldCounts:
-    """Returns a document's counts of a field after each change; changes of other fields have no effect."""
+    """Returns a document's counts of a field after each change; changes of other fields are ignored."""
     in_document = counts.rows == row
     terms = counts.terms[in_document]
     changed_fields, longer, changed_terms, more = np.array(changes).T  # the attributes of _Change

@@ -29,9 +29,9 @@ _LARGEST = 2_000_000  # documents; the passages of 2022 are 868,655
 _BLOCK = 100_000  # values of N that are tried at a time
 _TERMS = 40  # the rarest
 _FEW = 5  # of these, which select values of N
-_SURE = np.log(1000.0)  # the evidence that has to remain beyond that of the luckiest trial, as a logarithm
+_SURE = np.log(1000.0)  # the evidence needed beyond the luckiest trial's, as a logarithm
 _AROUND = 1000  # how far from the best N other values are examined
-_LIKELY = 3.0  # by how much less evidence, as a logarithm, another value of N may have
+_LIKELY = 3.0  # how much less evidence, as a logarithm, there may be for another N
 _IMPOSSIBLE = 8.0  # the evidence against an impossible df, and the most against one that is not whole
 
 
@@ -212,7 +212,7 @@ def _best(
     evidence, documents, formula = max(
         (*_most_likely(w, errors, meaning), formula) for formula, meaning in meanings.items()
     )
-    # We tried so many pairs of N and formula that one of them has some evidence by chance.
+    # We tried so many pairs of N and formula that there is some evidence for one by chance.
     if evidence < np.log(_LARGEST * len(meanings)) + _SURE:
         return None
     meaning = meanings[formula]

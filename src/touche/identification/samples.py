@@ -27,7 +27,7 @@ ONE_FIELD = "premises and conclusion in one field"
 PARTS = ("premises", "conclusion")
 DISCUSSION = "discussion"  # the debate's title, which many corpora lack
 _OF_BEIR = {"text": "premises", "title": "conclusion"}  # BEIR's field names for parts of an argument
-_LEAST_ROUNDED = 0.9  # share of scores that must have this number of decimals; a few may differ
+_LEAST_ROUNDED = 0.9  # share of scores that need this number of decimals; a few may differ
 
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -35,7 +35,7 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Sample:
-    """A run's available documents. Arrays and tuples have an element per document.
+    """A run's available documents. Arrays and tuples contain an element per document.
 
     Attributes:
         topics: the topics' numbers.
@@ -103,8 +103,8 @@ def sample_of(
         raise ToucheError(
             f"{source} has none of the run's documents for its topics; pass the dataset of the run"
         )
-    names = [*texts[chosen[0].document]]  # a dataset's documents all have the same fields
-    # Most collections have no discussions, so hypotheses about this field would be a waste of time.
+    names = [*texts[chosen[0].document]]  # all documents of a dataset share their fields
+    # Most collections contain no discussions, so hypotheses about this field would be a waste of time.
     if DISCUSSION in names and not any(fields[DISCUSSION] for fields in texts.values()):
         names.remove(DISCUSSION)
     scores = np.array([line.score for line in chosen])

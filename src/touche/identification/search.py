@@ -58,7 +58,7 @@ class SearchResult(NamedTuple):
 
     Attributes:
         fits: the fits to all documents, best first.
-        equal_analyses: analyses that weren't tried, because others have the same results.
+        equal_analyses: analyses that weren't tried, because others give the same results.
         tried: how many hypotheses were tried.
     """
 
@@ -128,7 +128,7 @@ def _search_closed(sample: Sample, counts: Mapping[CandidateAnalysis, Fields]) -
 
 
 def _search_free(sample: Sample, counts: Mapping[CandidateAnalysis, Fields], pool: Pool) -> SearchResult:
-    """Fits hypotheses that have a free number per term.
+    """Fits hypotheses with a free parameter per term.
 
     Each round fits fewer hypotheses to more documents, and the last ones are fitted to all documents. Then we
     fit hypotheses that differ from the best one on a single axis, until none is better.
@@ -149,7 +149,7 @@ def _search_free(sample: Sample, counts: Mapping[CandidateAnalysis, Fields], poo
         fitted = {fit.hypothesis for fit in fits}
         relatives = dict.fromkeys(fits[0].hypothesis.relatives(searched_space))
         hypotheses = [relative for relative in relatives if relative not in fitted]
-    # Relatives can have weights and offsets outside the searched space.
+    # Relatives' weights and offsets can be outside the searched space.
     tried = {*searched_space, *(fit.hypothesis for fit in fits)}
     return SearchResult(fits=fits, equal_analyses=equal_analyses, tried=len(tried))
 

@@ -51,7 +51,7 @@ def formula_fit(
 ) -> tuple[float, str]:
     """Fits a formula to the scores of an official run and of a rerun.
 
-    The remark gives the number of official scores and of free numbers, the median error, Kendall's tau
+    The remark gives the number of official scores and of free parameters, the median error, Kendall's tau
     between both orders (mean over topics), and the share of the rerun's scores that the formula reproduces.
 
     Args:
@@ -89,7 +89,7 @@ def formula_fit(
         problem = f"the median error is {official_fit.median:.2g}, above {largest_median:g}"
         raise ToucheError(f"{problem} ({share:.1%} of the scores are reproduced)")
     tau = _tau(official_sample, official_fit.problem.predicted(official_fit.numbers))
-    fitted = f"{len(official_fit.errors)} scores with {official_fit.free_numbers} free numbers"
+    fitted = f"{len(official_fit.errors)} scores with {official_fit.free_parameters} free parameters"
     errors = f"median error {official_fit.median:.2g}, tau {tau:.3f}"
     return share, f"{fitted}, {errors}; {rerun_share:.1%} of the rerun's own scores"
 

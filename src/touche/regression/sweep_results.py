@@ -43,7 +43,7 @@ class Setting:
 
 @dataclass(frozen=True, kw_only=True)
 class SettingScore(Score):
-    """A setting's score in one dimension. Attributes as in ``Score``, and these:
+    """A setting's score in one dimension. Attributes as in ``Score``, plus:
 
     Attributes:
         setting: the setting.

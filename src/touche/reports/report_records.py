@@ -359,7 +359,7 @@ class TaskReport:
         notes: the runs' ranks, and why evaluators differ, by dimension.
         titles: the topics' titles; empty if the topics file is missing.
         topics: first results by ranking name, each document once, best rank first. The name is the topic's
-            number, or like ``1 PRO`` if each stance has a ranking.
+            number, or like ``1 PRO`` if stances are ranked separately.
         warnings: warnings about scores.
         missing_texts: why there are no texts; empty if there are.
         stance: detected stances; None if the task doesn't ask for any.

@@ -105,7 +105,7 @@ def task_scored_by(task_id: str | None, measure: str | None = None, qrels: Path 
     """Returns a task with the measure and qrels to score runs by.
 
     Args:
-        task_id: the task or dataset id; None if you only have qrels.
+        task_id: the task or dataset id; None if you only pass qrels.
         measure: another measure, in ir_measures' notation.
         qrels: another qrels file, for which no published values exist. Its name without the suffix is the
             dimension.

@@ -72,7 +72,7 @@ class Rules(Strict, frozen=True):
         min_results: the minimum number of results per topic; 0 if the rules don't state one.
         max_runs: the maximum number of runs per team; None if the rules don't state one.
         stances: the values allowed in the second column; empty if unknown.
-        rankings: ``topic``, or ``topic and stance`` if each of a topic's stances has its own ranking.
+        rankings: ``topic``, or ``topic and stance`` if stances are ranked separately.
         ids: a regular expression for document ids; empty if any id is fine.
     """
 
@@ -230,7 +230,7 @@ class Task:
             format: a format without stances, such as BEIR.
 
         Raises:
-            ToucheError: if each of a topic's stances has its own ranking.
+            ToucheError: if stances are ranked separately.
         """
         if self.rules.by_stance:
             problem = f"{self.id} has a ranking for each stance of a topic, which {format} lacks"

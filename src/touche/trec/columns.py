@@ -225,7 +225,7 @@ class Run(Sequence[RunLine], Framed):
 
         Args:
             names: the columns' names. PyTerrier: qid, docno, rank (from 0) and score. ir_measures: query_id,
-                doc_id and score, plus rank if each stance has its own ranking. A run with stances also gets
+                doc_id and score, plus rank if stances are ranked separately. A run with stances also gets
                 a column stance.
 
         Returns:
@@ -272,7 +272,7 @@ class Run(Sequence[RunLine], Framed):
 
     @property
     def rankings(self) -> "Run":
-        """The run; if each stance has its own ranking, ranking names replace the topics."""
+        """The run; if stances are ranked separately, ranking names replace the topics."""
         return self.by_stance() if self.ranks_stances else self
 
     def by_stance(self) -> "Run":

@@ -66,7 +66,7 @@ def parsed(
     documents = iter(documents)
     for document in documents:
         if isinstance(document, RawPage | Skipped):
-            # imported late: only raw pages need these 21 ms
+            # imported late: only raw pages need this, 21 ms
             from touche.documents.html.extraction import parse
             from touche.documents.html.workers import parsed_in_processes
 
