@@ -196,7 +196,7 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
 
     @property
     def needs_rerun(self) -> bool:
-        """Entries with an official run score that run instead."""
+        """False if the entry names an official run, which is scored instead."""
         return not self.run
 
     def accepts(self, got: float | str) -> bool:

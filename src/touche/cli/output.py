@@ -232,7 +232,7 @@ def _below_one_another(columns: Sequence[_Aligned], width: int) -> list[list[_Al
 
 
 def _table(columns: Sequence[_Aligned], colours: Mapping[str, str]) -> Any:
-    """Returns a rich table. ``colours`` maps what comes before a cell's colon to a colour."""
+    """Returns a rich table. If a cell starts with a key of ``colours`` and a colon, it gets this colour."""
     from rich.table import Table  # optional, see above
     from rich.text import Text
 

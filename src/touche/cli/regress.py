@@ -81,7 +81,7 @@ def regress(
     """Rerun baselines on all available datasets and check that their scores haven't changed.
 
     A baseline's expected scores and rankings are in its expected.toml. Exit with 1 if a score is too low or
-    too high, a ranking has changed, or a run failed. After a failure, the other runs go on. In GitHub
+    too high, a ranking has changed, or a run failed. Other runs continue after a failure. In GitHub
     Actions, the table also appears in the job's summary.
     """
     check_runner(options["runner"])

@@ -284,7 +284,9 @@ def _option(parameter: Parameter, text: str, section: str) -> Option:
 
 
 def _type(declared: Any, default: Any) -> Any:
-    """Returns the type of an option, or of each value in a tuple: the declared one, or the default's."""
+    """Returns an option's type, or the type of each value if it's a tuple. Declared types come before the
+    default's.
+    """
     if get_origin(declared) is Literal:
         return click.Choice(get_args(declared))
     if not isinstance(default, tuple):

@@ -237,7 +237,7 @@ def _how_to_use(folder: Path | None) -> tuple[str, ...]:
 
 
 def verify(datasets: str | Sequence[str] = ()) -> VerifiedData:
-    """Compares available files with the publishers' md5, and args.me's texts with their checksums.
+    """Compares the md5 of available files with the publisher's, and checks args.me's texts by their ids.
 
     Args:
         datasets: one or several dataset ids; if empty, all data.

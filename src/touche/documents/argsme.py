@@ -169,7 +169,8 @@ def pieces_of_argsme(path: Path) -> Iterator[Piece]:
 
 
 class _Span(NamedTuple):
-    """Consecutive bytes of a file: all inside a list of arguments (without its brackets), or all outside.
+    """Consecutive bytes of a file: all of them inside a list of arguments (without its brackets), or all
+    outside.
 
     The indices of the first and last comma between arguments are -1 if there is none.
     """

@@ -1,6 +1,6 @@
 """How a rerun agrees with its original: documents, order, scores and effects (Breuer et al. 2020).
 
-«How to Measure the Reproducibility of System-oriented IR Experiments», SIGIR 2020, asks three questions, from
+"How to Measure the Reproducibility of System-oriented IR Experiments", SIGIR 2020, asks three questions, from
 strict to mild. Is the order the same? Are the topics' scores the same? Does one run still improve on another?
 Only the first needs no judgments. The authors' program is ``repro_eval``.
 """

@@ -4,9 +4,9 @@ All documents in a list count as judged, so the ideal ranking includes its unjud
 nDCG@k, P@k, RR and AP@k are exact, although we don't try all grades:
 
 * For a fixed number of documents with each grade, DCG is highest if the first ranks get the highest grades.
-* The highest nDCG@k is the highest ratio of two sums over the grades. Dinkelbach's method («On Nonlinear
+* The highest nDCG@k is the highest ratio of two sums over the grades. Dinkelbach's method ("On Nonlinear
 Fractional
-  Programming», 1967) finds it with a series of linear problems that treat each grade independently. If this
+  Programming", 1967) finds it with a series of linear problems that treat each grade independently. If this
   ratio is negative, as for lower bounds, every unjudged document gets either grade 0 or the highest grade.
 """
 

@@ -127,7 +127,7 @@ def _shares_of_topic(topic: str, runs: Sequence[Run], method: Method) -> Shares:
 
 
 def weighted(shares: Shares, method: Method, weights: Sequence[float] | None) -> Fused:
-    """Combines a topic's shares into document scores, whose ids still descend.
+    """Combines a topic's shares into document scores. Ids stay in descending order.
 
     Args:
         shares: the shares.

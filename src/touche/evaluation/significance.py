@@ -77,7 +77,7 @@ def differences_of(scores: Sequence[float], others: Sequence[float]) -> list[flo
 def t_test(differences: Sequence[float]) -> float | None:
     """Returns the two-sided p-value of Student's paired t-test, our significance test.
 
-    Urbano, Lima and Hanjalic, «Statistical Significance Testing in Information Retrieval» (SIGIR 2019), found
+    Urbano, Lima and Hanjalic, "Statistical Significance Testing in Information Retrieval" (SIGIR 2019), found
     that it keeps its error rate on run scores and has power.
 
     Args:

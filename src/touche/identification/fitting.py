@@ -33,7 +33,7 @@ class Problem:
 
     Numbers shared by all fields come first. Each field adds the numbers that its terms share, and one per
     term. A free
-    weight for the second field comes last. All numbers but the terms' are logarithms.
+    weight for the second field comes last. All numbers are logarithms, except the terms'.
 
     Attributes:
         hypothesis: the hypothesis.

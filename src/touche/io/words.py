@@ -9,7 +9,7 @@ _JOINERS = "\u200c\u200d"  # between letters in Persian, Hindi and others
 
 
 def words(text: str, also: str = "") -> list[str]:
-    r"""Returns the words of a text: letters, digits and underscores, with their marks.
+    r"""Returns a text's words, which consist of letters, digits, underscores and marks.
 
     Marks are accents and vowel signs, as in Hindi, Thai and Hebrew. Python's ``\w`` doesn't match them, so
     ``\w+`` would split words at each vowel sign.

@@ -337,7 +337,7 @@ def _candidate_pairs(size: int, depth: int) -> Iterator[tuple[int, int]]:
 def _from_one_argument(
     with_first_text: Sequence[ScoredSentence], with_second_text: Sequence[ScoredSentence]
 ) -> tuple[ScoredSentence, ScoredSentence]:
-    """Returns the best sentence with each of two texts, from the same argument if possible.
+    """For each of two texts, returns the best sentence with this text; both from one argument if possible.
 
     Several arguments can contain sentences with the same text.
 

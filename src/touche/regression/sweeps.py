@@ -86,7 +86,7 @@ def sweep(
         log: called with a line about the input.
 
     Returns:
-        All settings' scores. ``frame()`` is their table, and ``heat_map(dimension)`` a figure. Doubtful
+        All settings' scores. ``frame()`` returns a table, and ``heat_map(dimension)`` a figure. Doubtful
         scores cause Python warnings.
 
     Raises:

@@ -352,8 +352,8 @@ def _twins_by_any_evaluator(runs: Sequence[Evaluated]) -> dict[str, Published]:
 def _twins(runs: Sequence[Evaluated], evaluator: str, published: Sequence[Published]) -> dict[str, Published]:
     """Returns the published result of each run that has one, by the run's name.
 
-    It has the same value, the same N (None for rankings) and the run's tag. For stances, value and N are
-    enough if only one result has both.
+    It must match in value, N (None for rankings) and tag. For stances, value and N are
+    enough if no other result matches.
     """
     twins = {}
     for run in runs:

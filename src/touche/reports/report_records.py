@@ -425,7 +425,7 @@ class TaskReport:
 
     @property
     def reported(self) -> tuple[Reported, ...]:
-        """Systems that TIREx reports and nobody submitted; empty for other qrels or some of the topics."""
+        """TIREx's systems, which nobody submitted; empty for other qrels, or if topics are missing."""
         is_comparable = bool(self.task.published) and not self.task.only_topics
         return reported_results(self.task.id) if is_comparable else ()
 

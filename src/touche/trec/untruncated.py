@@ -6,7 +6,7 @@ from pandas import DataFrame, option_context
 
 
 class UntruncatedFrame(DataFrame):  # type: ignore[misc]
-    """A frame that prints without «...»; columns beyond the terminal's width are printed below."""
+    """A frame that prints without "..."; columns beyond the terminal's width are printed below."""
 
     @property
     def _constructor(self) -> type["UntruncatedFrame"]:
