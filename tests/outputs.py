@@ -1,4 +1,4 @@
-"""Writes what commands print on pages, README's table of baselines, and the table of functions.
+"""Writes what commands print on pages, and the tables in ``tables.on_pages``.
 
 python tests/outputs.py [PAGE...]    # make outputs; without pages, all that show an output
 
@@ -26,8 +26,8 @@ _ANY_LINES = "..."
 
 def main(pages: list[Path]) -> None:
     """Rewrites pages and tables."""
-    rewrite(ROOT / "README.md", partial(with_table, table=tables.summary()))
-    rewrite(ROOT / "docs" / "reference" / "python.md", partial(with_table, table=tables.functions()))
+    for page, table in tables.on_pages().items():
+        rewrite(ROOT / page, partial(with_table, table=table))
     shown = [page for page in pages if any(step.shown is not None for step in steps(page))]
     with TemporaryDirectory() as folder:
         demo = workspace(Path(folder, "demo"))

@@ -27,7 +27,6 @@ from touche.evaluation.scoring import score_task
 from touche.reports.page import PAGE_FILE, write
 from touche.reports.report_content import published_parts, task_report
 from touche.reports.report_records import Report, TaskReport
-from touche.tasks import public_runs
 
 REPOSITORY = os.environ.get("TOUCHE_REPOSITORY", "")  # its address; without it source files are not linked
 _FENCED = re.compile(r"^```(\w*).*?\n(.*?)^```$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
@@ -168,13 +167,6 @@ def _field() -> str:
     return re.sub(r"\n\s*", "\n", rest.partition("</main>")[0])
 
 
-def _cells() -> str:
-    """Returns how many published values were re-evaluated."""
-    checks = [check for task in tasks.all_tasks().values() for check, _ in public_runs.checks(task).values()]
-    count = checks.count("re-evaluated")
-    return f"{count} of {count} published values are equal"
-
-
 def _commands() -> str:
     """Returns the help of every command, each in a section."""
     sections = [_help("touche", cli, None)]
@@ -205,10 +197,7 @@ def _help(name: str, command: click.Command, parent: click.Context | None) -> st
 
 _GENERATED: Mapping[str, Callable[[], str]] = {
     "baselines": tables.overview,
-    "cells": _cells,
     "commands": _commands,
-    "documents": tables.documents,
     "field": _field,
-    "measures": tables.own_measures,
     "reproductions": matrix.matrix,
 }

@@ -28,6 +28,16 @@ MEASURED = ROOT / "docs" / "site" / "measured.toml"
 _NOTHING = "–"
 
 
+def on_pages() -> dict[str, str]:
+    """Returns the tables that pages contain, by page; ``make outputs`` writes them."""
+    return {
+        "README.md": summary(),
+        "docs/how-to/evaluate.md": own_measures(),
+        "docs/reference/files.md": documents(),
+        "docs/reference/python.md": functions(),
+    }
+
+
 def documents() -> str:
     """Returns the table of formats of documents, in the order in which a folder is searched for them."""
     return table(["documents", "format"], [[f"`{finder.pattern}`", finder.description] for finder in FINDERS])
@@ -99,8 +109,8 @@ def functions() -> str:
 
 
 def own_measures() -> str:
-    """Returns the list of measures that trec_eval lacks."""
-    return "\n".join(f"* `{name}`: {measure.prose}" for name, measure in OWN_MEASURES.items())
+    """Returns the table of measures that trec_eval lacks."""
+    return table(["measure", "meaning"], [[f"`{name}`", each.prose] for name, each in OWN_MEASURES.items()])
 
 
 def options_table(name: str) -> str:

@@ -98,4 +98,4 @@ def test_an_image_gets_the_options_as_they_were_typed_and_its_folder_does_not_ru
 
 def test_the_list_of_baselines_has_the_first_lines_of_their_files(touche: Touche) -> None:
     lines = " ".join(touche("run", "--help")[1].split())
-    assert "dph DPH (Amati et al. 2007), a model without parameters, the best of" in lines
+    assert "dph DPH (Amati et al. 2007), parameter-free and the best model in" in lines

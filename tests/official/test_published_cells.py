@@ -3,8 +3,10 @@
 import gzip
 import hashlib
 import json
+import re
 import shutil
 import threading
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -16,10 +18,11 @@ import pytest
 
 from conftest import Touche, use_clone
 from touche import tasks
-from touche.errors import ToucheError
 from touche.io.opening import open_binary
 from touche.regression import published_cells
 from touche.regression.published_cells import DIFFERENT, EQUAL, NOT_HERE, NOT_PUBLIC, check_published
+from touche.reports.report_content import published_parts
+from touche.reports.report_records import TaskReport
 from touche.tasks import Published, Task, public_runs
 
 TWENTY = "touche-2020-task-2"
@@ -53,8 +56,12 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str
     return edit
 
 
-def verdicts(task: str) -> Counter[str]:
+def verdicts(task: str | list[str]) -> Counter[str]:
     return Counter(cell.verdict for cell in check_published(task))
+
+
+def published_part(task: str) -> TaskReport:
+    return next(part for part in published_parts() if part.task.id == task)
 
 
 def test_all_cells_of_the_runs_that_are_here_are_equal(official: Path, touche: Touche) -> None:
@@ -95,8 +102,10 @@ def test_a_changed_rank_turns_cells_red(folder: Path, index: Callable[[str, str,
     lines = [line.split() for line in old.decode().splitlines()]
     lines[0][2], lines[9][2] = lines[9][2], lines[0][2]
     path.write_text("".join(f"{' '.join(line)}\n" for line in lines))
-    with pytest.raises(ToucheError, match=r"bilbo-baggins.run: its md5 is \w+ instead of \w+; delete it"):
-        check_published(TWENTY)
+    [cell] = [cell for cell in check_published(TWENTY) if cell.remark]
+    assert (cell.team, cell.verdict, cell.value) == ("Bilbo Baggins", DIFFERENT, None)
+    remark = rf"its md5 is \w+ instead of \w+; delete .*baggins.run, and get it .* {TWENTY} --runs$"
+    assert re.search(remark, cell.remark)
     index(TWENTY, hashlib.md5(old).hexdigest(), hashlib.md5(path.read_bytes()).hexdigest())
     assert verdicts(TWENTY) == {EQUAL: 4, DIFFERENT: 1, NOT_HERE: 6, NOT_PUBLIC: 1}
 
@@ -108,8 +117,7 @@ def test_exchanged_runs_are_refused_and_turn_cells_red(
     contents = one.read_bytes(), other.read_bytes()
     one.write_bytes(contents[1])
     other.write_bytes(contents[0])
-    with pytest.raises(ToucheError, match="its md5 is"):
-        check_published(TWENTY)
+    assert [cell.value for cell in check_published(TWENTY) if "its md5 is" in cell.remark] == [None, None]
     digests = [hashlib.md5(content).hexdigest() for content in contents]
     index(TWENTY, digests[0], "first")
     index(TWENTY, digests[1], digests[0])
@@ -164,7 +172,9 @@ def test_differences_are_shown_and_exit_with_1(
             "zorro has no published result, or two of a kind, of Katana",
         ),
         ('"UvATask2SVM"', '"www.ChatNoir.eu"', "zorro has no published result"),
-        ('"myBertSimilarity"', '"ULMFIT_LSTM"', "two runs for Katana, ULMFIT_LSTM; keep the run of"),
+        ('"myBertSimilarity"', '"ULMFIT_LSTM"', "two entries for Katana, ULMFIT_LSTM; keep the one of"),
+        ("t2_bach_default_old", "bach", "no published result of Frodo Baggins, bach; remove it"),
+        ('"Frodo Baggins" =', "Katana =", "no published result of Katana, t2_bach_default_old"),
     ],
 )
 def test_an_index_without_the_row_or_with_two_runs_for_it_is_refused(
@@ -180,6 +190,78 @@ def test_an_index_without_the_row_or_with_two_runs_for_it_is_refused(
         card = [str(Path(tasks.__file__).parent / f"{TWENTY}.toml")] if "check" in command else []
         code, out, err = touche(*command, *card)
         assert problem in out + err and code == 2
+
+
+def test_each_published_result_is_listed_once(index: Callable[[str, str, str], None], touche: Touche) -> None:
+    """Removing the line of a run, or of a result without one, is noticed."""
+    card = str(Path(tasks.__file__).parent / f"{TWENTY}.toml")
+    index(TWENTY, ', tags = ["UvATask2SVM"]', "")  # then only the file could tell the result
+    assert touche("tasks", "check", card)[0] == 0
+    index(TWENTY, '"Frodo Baggins" = ["t2_bach_default_old"]', "")
+    assert "no entry for Frodo Baggins, t2_bach_default_old; add its run" in touche("tasks", "check", card)[1]
+
+
+def test_update_marks_checked_runs_and_different_values(
+    folder: Path, index: Callable[[str, str, str], None], touche: Touche
+) -> None:
+    index(TWENTY, ", checked = true", "")
+    before = public_runs.index_path(tasks.task(TWENTY)).read_text()
+    assert touche("regress", "--official", "--dataset", TWENTY, "--update")[0] == 0
+    after = public_runs.index_path(tasks.task(TWENTY)).read_text()
+    assert before != after and after.count("checked = true") == before.count("checked = true") + 1
+    qrels = folder / "qrels" / "touche2020-task2-relevance-withbaseline.qrels"
+    qrels.write_text(qrels.read_text().replace(" 2\n", " 0\n"))
+    assert touche("regress", "--official", "--dataset", TWENTY, "--update")[0] == 1
+    run = next(run for run in public_runs.public_runs(tasks.task(TWENTY)).runs if run.different)
+    assert run.checked and run.different == ("relevance nDCG@5",)
+    marks = Counter(check for check, _ in public_runs.checks(tasks.task(TWENTY)).values())
+    assert marks == {"different": 5, "re-evaluated": 6, "run not public": 1}
+    page = published_part(TWENTY)
+    assert (
+        page.checked == "11 of 12 published cells re-evaluated from the submitted runs, 5 of them different"
+    )
+
+
+def test_a_task_counts_once_and_a_part_of_it_is_refused(folder: Path, touche: Touche) -> None:
+    assert verdicts([TWENTY, TWENTY]) == verdicts(TWENTY)
+    code, _, err = touche("regress", "--official", "--dataset", f"{PASSAGES}/twenty-topics")
+    assert code == 2 and f"{PASSAGES}/twenty-topics is a part of a task" in err
+    code, _, err = touche("regress", "--official", "--dataset", TWENTY, "--dataset", "touche-2022-task-1")
+    assert (code, err) == (2, "touche: touche-2022-task-1 has no public run; choose another task\n")
+    code, _, err = touche("regress", "--official", "--by", "me")
+    assert code == 2 and "--official reruns nothing" in err
+
+
+def test_without_runs_nothing_is_checked_unless_a_task_is_named(
+    official: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, touche: Touche
+) -> None:
+    (tmp_path / "empty").mkdir()
+    monkeypatch.setenv("TOUCHE_DATA", str(tmp_path / "empty"))
+    (tmp_path / "clone").mkdir()
+    use_clone(tmp_path / "clone", monkeypatch)
+    code, out, _ = touche("regress", "--official")
+    assert (
+        code == 0 and "all                         622      0          0       213             409\n" in out
+    )
+    assert touche("regress", "--official", "--dataset", TWENTY)[0] == 2
+
+
+def test_decimals_are_those_of_all_values_of_a_run(official: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """BEIR's tables drop trailing zeros, so a value with four decimals can have been printed with five."""
+    task = tasks.task("beir-webis-touche2020-v2")
+    cells = [cell for cell in published_cells._cells(task, is_named=True) if cell.verdict == EQUAL]
+    cell = next(cell for cell in cells if len(str(cell.published)) == len("0.12345"))
+    cut = round(cell.published, 4)
+    assert cut != cell.published
+
+    def with_cut(row: Published) -> Published:
+        is_row = (row.team, row.tag, row.measure) == (cell.team, cell.tag, cell.measure)
+        return replace(row, value=cut) if is_row else row
+
+    changed = published_cells._cells(with_rows(task, with_cut), is_named=True)
+    assert [(each.measure, each.verdict) for each in changed if each.verdict == DIFFERENT] == [
+        (cell.measure, DIFFERENT)
+    ]
 
 
 def test_named_tasks_without_qrels_or_runs_are_errors(folder: Path, touche: Touche) -> None:
@@ -208,7 +290,8 @@ def publisher(official: Path, tmp_path: Path) -> Iterator[str]:
             super().__init__(*arguments, directory=str(tmp_path / "published"))  # type: ignore[arg-type]
 
         def log_message(self, format: str, *arguments: object) -> None:
-            """Is silent."""
+            with (tmp_path / "requests").open("a") as file:
+                file.write(f"{self.path}\n")
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
@@ -259,3 +342,49 @@ def test_a_run_without_an_md5_is_checked_by_its_git_blob_id(
     shutil.rmtree(tmp_path / "to")
     index(IMAGES, 'git_blob = "091b10', 'git_blob = "191b10')
     assert "its git blob id is 091b10" in touche(*arguments)[2]
+
+
+def test_an_archive_is_downloaded_once_for_all_its_runs(
+    official: Path,
+    publisher: str,
+    index: Callable[[str, str, str], None],
+    tmp_path: Path,
+    touche: Touche,
+) -> None:
+    names = ["minsc-baseline", "jester-with-emotion-detection"]
+    with zipfile.ZipFile(tmp_path / "published" / "all.zip", "w") as archive:
+        archive.writestr("run-minsc-baseline.txt", "another run")
+        archive.write(tmp_path / "published" / f"run-{names[1]}.txt", f"run-{names[1]}.txt")
+    index(IMAGES, public_runs.public_runs(tasks.task(IMAGES)).url, f"{publisher}/")
+    for name in names:
+        index(IMAGES, f'path = "run-{name}.txt"', f'path = "all.zip!run-{name}.txt"')
+    _, out, err = touche("data", "fetch", IMAGES, "--runs", "--to", tmp_path / "to")
+    assert f"{names[1]}.run: fetched" in out and "minsc-baseline.run was not accepted" in err
+    assert "and 1 file of unknown size" in err, "the size of an archive is unknown"
+    assert (tmp_path / "requests").read_text().splitlines().count("/all.zip") == 1
+    assert not [*(tmp_path / "to" / "downloads").iterdir()]
+
+
+def test_runs_are_kept_with_their_task_and_found_packed(
+    official: Path, tmp_path: Path, touche: Touche
+) -> None:
+    arguments = ("data", "fetch", "--runs", "--from", official, "--to", tmp_path)
+    _, out, _ = touche(*arguments, f"{PASSAGES}/twenty-topics")
+    assert f"runs/{PASSAGES}/katana-3.run: fetched" in out
+    run = tmp_path / "runs" / PASSAGES / "katana-3.run"
+    (run.parent / "katana-3.run.gz").write_bytes(gzip.compress(run.read_bytes()))
+    run.unlink()
+    assert f"runs/{PASSAGES}/katana-3.run: available" in touche(*arguments, PASSAGES)[1]
+    code, _, err = touche(*arguments, "spot-check/arguments")
+    assert (code, err) == (2, "touche: spot-check/arguments has no public run; omit --runs\n")
+    code, _, err = touche(*arguments, "--all")
+    assert code == 2 and "runs are fetched without corpora; omit --all" in err
+
+
+def test_data_lists_and_verifies_runs(folder: Path, touche: Touche) -> None:
+    run = folder / "runs" / TWENTY / "bilbo-baggins.run"
+    assert f"runs/{TWENTY}/bilbo-baggins.run" in touche("data", "list", TWENTY)[1]
+    assert f"runs/{TWENTY}/bilbo-baggins.run: verified" in touche("data", "verify", TWENTY)[1]
+    run.write_bytes(run.read_bytes()[:-100])
+    code, out, _ = touche("data", "verify")
+    assert code == 1 and f"runs/{TWENTY}/bilbo-baggins.run: differs" in out

@@ -125,11 +125,11 @@ def test_the_official_scores_of_all_topics_are_reproduced(official: Path, tmp_pa
 def test_a_run_is_named_as_the_published_one_it_equals(official: Path, touche: Touche) -> None:
     run = official / "runs" / "touche-2021-task-1" / "jean-pierre-polnareff-dirichlet.run"
     out = touche("evaluate", run, "--task", "touche-2021-task-1")[1]
-    found = "published topic values of Jean Pierre Polnareff (seupd-jpp-dirichlet) in 50 of 50 topics"
-    interval = "the published interval for relevance, 0.558 to 0.703, is of other resamples than the one"
-    assert f"{found}; {interval} computed here\n" in out
+    found = "has Jean Pierre Polnareff (seupd-jpp-dirichlet)'s published values for relevance and quality"
+    interval = "published interval of Jean Pierre Polnareff for relevance, 0.558 to 0.703, is from other"
+    assert f"{found} in 50 of 50 topics; the {interval} resamples than the one computed here\n" in out
     at_ten = touche("evaluate", run, "--task", "touche-2021-task-1", "--measure", "nDCG@10")[1]
-    assert "topic values of" not in at_ten
+    assert "'s published values" not in at_ten
 
 
 def test_a_mean_of_some_topics_has_no_rank(official: Path, touche: Touche, tmp_path: Path) -> None:

@@ -33,8 +33,13 @@ def test_a_figure_is_the_same_on_all_pages(figure: dict[str, str]) -> None:
     assert not wrong
 
 
-def test_readmes_table_has_all_baselines_with_their_methods_and_scores() -> None:
-    assert TABLES["summary"]() in (ROOT / "README.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", TABLES["on_pages"]())
+def test_tables_on_pages_are_current(page: str) -> None:
+    """If not, ``make outputs`` writes them."""
+    assert TABLES["on_pages"]()[page] in (ROOT / page).read_text(encoding="utf-8")
+
+
+def test_readme_names_the_method_of_each_baseline_in_a_few_words() -> None:
     methods = {name: TABLES["method"](name) for name in baselines.names()}
     assert {name for name, method in methods.items() if not 1 < len(method.split()) <= 5} == set()
 
@@ -51,10 +56,16 @@ def test_readme_and_the_page_on_baselines_print_one_value_on_a_sample_with_its_e
 
 def test_readme_counts_the_published_values_that_were_re_evaluated() -> None:
     checks = [check for task in tasks.all_tasks().values() for check, _ in public_runs.checks(task).values()]
-    count = checks.count("re-evaluated")
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert f"| published values re-evaluated from public runs | equal: {count} of {count} |" in text
-    page = (ROOT / "docs" / "how-to" / "official-data.md").read_text(encoding="utf-8")
+    equal = checks.count("re-evaluated")
+    evaluated = equal + checks.count("different")
     public = len(checks) - checks.count("run not public")
-    figures = f"Of {len(checks)} published values over all topics, {public} have a public run, and {count} of"
+    figures = f"equal: {equal} of {evaluated} ({public} of {len(checks)} values have a public run)"
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"| published values, re-evaluated from public runs | {figures} |" in text
+    home = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    assert f"[{equal} of {evaluated} published values]" in home
+    page = (ROOT / "docs" / "how-to" / "official-data.md").read_text(encoding="utf-8")
+    figures = (
+        f"Of {len(checks)} published values over all topics, {public} have a public run, and {evaluated} of"
+    )
     assert figures in " ".join(page.split())

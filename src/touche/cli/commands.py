@@ -13,6 +13,7 @@ from textwrap import indent
 from typing import Any
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from touche.errors import one_line
@@ -23,6 +24,11 @@ _ListIds = Callable[[], Iterable[str]]
 
 OUTSIDE = ("Runner and containers", "Spark")  # help sections that don't apply inside a container image
 PATH = click.Path(path_type=Path, readable=False)
+
+
+def is_passed(name: str) -> bool:
+    """Returns whether the current command's option is on the command line."""
+    return click.get_current_context().get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 
 def command_line() -> str:

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from touche.cli.commands import command, option
+from touche.cli.commands import command, is_passed, option
 from touche.cli.guessing import task_of
 from touche.cli.options import FORMAT, RUNS, SCORING_BY_SEVERAL
 from touche.cli.output import (
@@ -45,7 +45,10 @@ from touche.io.markup import MARKUP
         "--randomisation", "Add the paired randomisation test, which doesn't assume normal distributions."
     ),
     option("--bounds", "Add how far grades of unjudged documents could change A - B."),
-    option("--published", "Compare each RUN with every published run whose topic values are known."),
+    option(
+        "--published",
+        "Compare each RUN with every published run whose topic values are known, using the evaluator touche.",
+    ),
     FORMAT,
 )
 def compare(
@@ -77,6 +80,8 @@ def compare(
         return
     if per_topic and bounds:
         raise ToucheError("--bounds prints bounds of means; omit --per-topic")
+    if published and is_passed("evaluator") and evaluator != "touche":
+        raise ToucheError("published topic values are touche's; omit --evaluator")
     if per_topic and published:
         raise ToucheError("--published compares means; omit --per-topic")
     table: Any = quietly(

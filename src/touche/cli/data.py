@@ -49,7 +49,7 @@ def _md5(file: OfficialFile) -> str | None:
 
 _FILES = [
     Column("available", "available", lambda is_available: "yes" if is_available else "no"),
-    Column("size", "size", format_bytes, missing="touche cannot fetch it"),
+    Column("size", "size", format_bytes, missing="unknown, or touche cannot fetch it"),
     Column("md5 (* of the archive)", format=_md5, missing="the publisher states none"),
     Column("file", "path"),
 ]

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from touche.cli.commands import BASELINE, DATASET_ID, argument, command, command_line, option
+from touche.cli.commands import BASELINE, DATASET_ID, argument, command, command_line, is_passed, option
 from touche.cli.options import FORMAT
 from touche.cli.output import (
     BAD,
@@ -35,6 +35,7 @@ from touche.regression import published_cells
 from touche.regression.outcomes import COLUMNS, Regression, row_of, summary
 from touche.regression.running import regress as run_regression
 from touche.runners.limits import Limits
+from touche.tasks.public_runs import DIFFERENT, NOT_PUBLIC, value_name
 
 _COLOURS = {
     verdicts.PASSED: GOOD,
@@ -58,7 +59,11 @@ _COLOURS = {
         "--official", "Re-evaluate the public runs behind published results, instead of rerunning baselines."
     ),
     option("--all every", "With --official, show each published value."),
-    option("--update", "Overwrite pinned values that changed on purpose. Published values stay."),
+    option(
+        "--update",
+        "Overwrite pinned values that changed on purpose. Published values stay. With --official, write to "
+        "the index of public runs which runs were checked.",
+    ),
     option("--per-topic", "Also print each topic's published and measured value."),
     option("--twice", "Run each baseline twice and compare run.txt byte by byte."),
     FORMAT,
@@ -81,8 +86,8 @@ def regress(
     """Rerun baselines on all available datasets and check that their scores haven't changed.
 
     A baseline's expected scores and rankings are in its expected.toml. Exit with 1 if a score is too low or
-    too high, a ranking has changed, or a run failed. Other runs continue after a failure. In GitHub
-    Actions, the table also appears in the job's summary.
+    too high, a ranking has changed, a run failed, or a published value differs. Other runs continue after a
+    failure. In GitHub Actions, the table also appears in the job's summary.
     """
     check_runner(options["runner"])
     if options["output"] and style != "json":
@@ -90,10 +95,12 @@ def regress(
     if every and not official:
         raise click.UsageError("--all shows published values; add --official")
     if official:
-        others = [*names, *(name for name in ("update", "record", "report") if options[name])]
-        if others or per_topic or twice:
-            raise click.UsageError("--official reruns nothing; use it only with --dataset, --all and files")
-        return _check_published(datasets, options["output"], options["junit"], style, every)
+        others = click.get_current_context().params.keys() - _WITH_OFFICIAL
+        if any(map(is_passed, others)):
+            problem = "--official reruns nothing"
+            raise click.UsageError(f"{problem}; use it only with --dataset, --all, --update and files")
+        files = {name: options[name] for name in ("output", "junit", "update")}
+        return _check_published(datasets, style, every, **files)
     if options["record"] and not options["by"]:
         raise click.UsageError("--record needs a name for its rows; add --by NAME")
     options["summary"] = os.environ.get("GITHUB_STEP_SUMMARY") or None
@@ -114,22 +121,27 @@ def regress(
 
 
 def _check_published(
-    datasets: Sequence[str], output: str | None, junit: str | None, style: str, every: bool
+    datasets: Sequence[str], style: str, every: bool, output: str | None, junit: str | None, update: bool
 ) -> int:
     """Runs ``touche regress --official``."""
-    cells = published_cells.check_published(datasets, output=output, junit=junit)
+    cells = published_cells.check_published(datasets, output=output, junit=junit, update=update)
     rows = list[tuple[str, ...]]()
     for task, of_task in [*group_by(cells, lambda cell: cell.task).items(), ("all", cells)]:
         counts = Counter(cell.verdict for cell in of_task)
         rows.append((task, *map(str, [len(of_task), *(counts[verdict] for verdict in _VERDICTS)])))
-    different = [cell for cell in cells if cell.verdict == published_cells.DIFFERENT]
+    different = [cell for cell in cells if cell.verdict == DIFFERENT]
     notes = []
     if any(cell.verdict == published_cells.NOT_HERE for cell in cells):
-        notes.append("to get the runs that are not here: touche data fetch --runs")
+        command = " ".join(["touche data fetch", *datasets, "--runs"])
+        notes.append(f"to get the runs that are not here: {command}")
+    remarks = (f"{cell.team}, {cell.tag}: {cell.remark}" for cell in different if cell.remark)
+    notes += dict.fromkeys(remarks)
     sheets = [Sheet(_TASKS, rows, notes)]
     shown = cells if every else different
     for task, of_task in group_by(shown, lambda cell: cell.task).items():
-        sheets.append(Sheet(_CELLS, of_task, above=[task], colours=_CELL_COLOURS))
+        is_clear = len({cell.measure for cell in of_task}) <= len({cell.dimension for cell in of_task})
+        columns = [_RUN, _DIMENSION if is_clear else _MEASURE, *_VALUES]
+        sheets.append(Sheet(columns, of_task, above=[task], colours=_CELL_COLOURS))
     render(cells, "table" if output else style, sheets)
     return BROKEN if different else 0
 
@@ -139,21 +151,16 @@ def _as_printed(value: float) -> str:
     return max(three_decimals(value), str(value), key=len)
 
 
-_VERDICTS = (
-    published_cells.EQUAL,
-    published_cells.DIFFERENT,
-    published_cells.NOT_HERE,
-    published_cells.NOT_PUBLIC,
-)
+_WITH_OFFICIAL = {"datasets", "official", "every", "update", "style", "output", "junit"}
+_VERDICTS = (published_cells.EQUAL, DIFFERENT, published_cells.NOT_HERE, NOT_PUBLIC)
 _TASKS = [Column(name, format=itemgetter(index)) for index, name in enumerate(["task", "cells", *_VERDICTS])]
-_CELL_COLOURS = {published_cells.EQUAL: GOOD, published_cells.DIFFERENT: BAD}
-_CELLS = [
-    Column("team", "team"),
-    Column("tag", "tag"),
-    Column("dimension", "dimension"),
-    Column("measure", "measure"),
+_CELL_COLOURS = {published_cells.EQUAL: GOOD, DIFFERENT: BAD}
+_RUN = Column("run", format=lambda cell: f"{cell.team}, {cell.tag}" if cell.tag else cell.team)
+_DIMENSION = Column("dimension", "dimension")
+_MEASURE = Column("measure", format=value_name)
+_VALUES = [
     Column("published", "published", _as_printed),
-    Column("re-evaluated", "value", _as_printed, missing="it was not re-evaluated"),
+    Column("here", "value", _as_printed, missing="not re-evaluated"),
     Column("verdict", "verdict"),
 ]
 _OUTCOMES = [Column(name, format=itemgetter(index)) for index, name in enumerate(COLUMNS)]

@@ -273,7 +273,7 @@ def _about(task: Task) -> list[str]:
     return [
         f"{task.id}: {task.title}",
         task.url,
-        *([f"\n{note}"] if note else []),
+        *(["", note] if note else []),
         "",
         "Rules",
         f"  {range_start}{rules.max_results} {rules.unit}s per {rules.rankings}",

@@ -91,7 +91,7 @@ def check_files(card: Path, task: Task) -> CheckedCard:
     Raises:
         InputError: if a file is broken, or names a topic or document that another file doesn't have.
     """
-    public_runs(task)  # raises an error if a run has no published result
+    public_runs(task)  # raises an error unless each published result is listed once
     missing = list[str]()
     all_topics = _check_topics(card, task, missing)
     ids_by_corpus = _check_documents(card, task, all_topics, missing)

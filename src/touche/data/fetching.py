@@ -104,16 +104,20 @@ def _download_into_place(source: Source, data_folder: Path, keep: bool) -> Statu
     """Downloads to a partial file in downloads/, then puts the file in its place."""
     # Files at different addresses can have the same name.
     key = source.md5 or hashlib.md5(source.url.encode()).hexdigest()
-    part = data_folder / "downloads" / f"{key}-{PurePosixPath(source.url).name}"
-    make_folder(part.parent)
-    _download(source, part)
+    file = data_folder / "downloads" / f"{key}-{PurePosixPath(source.url).name}"
+    make_folder(file.parent)
+    if not file.exists():  # an archive is downloaded once for all its files
+        part = file.with_name(f"{file.name}.part")
+        _download(source, part)
+        part.replace(file)
     try:
-        status = _put_in_place(source, part, data_folder)
+        status = _put_in_place(source, file, data_folder)
     except RefusedError:
-        part.unlink(missing_ok=True)  # otherwise, resuming would fail forever
+        if not keep:  # otherwise, fetching again would fail forever
+            file.unlink(missing_ok=True)
         raise
     if not keep:
-        part.unlink(missing_ok=True)
+        file.unlink(missing_ok=True)
     return status
 
 
@@ -206,7 +210,8 @@ def _download(source: Source, part: Path) -> None:
     except requests.RequestException as error:
         has_answer = error.response is not None
         # Without a response, the error text is about the library's internals.
-        reason = shorten(str(error), _LONGEST_REASON) if has_answer else type(error).__name__
+        no_answer = "no connection" if isinstance(error, requests.ConnectionError) else type(error).__name__
+        reason = shorten(str(error), _LONGEST_REASON) if has_answer else no_answer
         problem = f"{source.path} cannot be downloaded from {source.url} ({reason})"
         raise ToucheError(f"{problem}; try again to resume the download, or use --from") from error
     except OSError as error:

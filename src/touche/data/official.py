@@ -15,7 +15,7 @@ from touche.data.fetching import DIFFERS, MISSING, NOT_IN_MIRROR, NOT_PUBLISHED,
 from touche.data.judged import compare_texts
 from touche.data.places import data_home
 from touche.data.remedies import ELSEWHERE, remedy
-from touche.data.sources import Source, is_to_download, run_sources, size_of_download
+from touche.data.sources import Source, is_to_download, public_run_sources, size_of_download
 from touche.data.sources import official as sources_of
 from touche.errors import InputError, ToucheError, counted, warn
 from touche.io.identifiers import optional_path
@@ -33,8 +33,8 @@ class OfficialFile:
     Attributes:
         path: its path below the data folder, such as ``qrels/touche-task2-2022-quality.qrels``.
         available: whether it is on this machine.
-        size: bytes to download; None if it cannot be fetched.
-        md5: the publisher's checksum of the file, or of its archive; empty if none is published.
+        size: bytes to download; None if it's unknown or the file can't be fetched.
+        md5: the checksum of the file, or of its archive; empty if none is known.
         in_archive: whether size and md5 are those of an archive.
         title: the publication that contains it.
         page: the publication's web page.
@@ -83,7 +83,7 @@ class VerifiedData(Table[Status]):
 
 
 def list_data(datasets: str | Sequence[str] = ()) -> Table[OfficialFile]:
-    """Returns the official files of datasets: topics, relevance judgments and corpora.
+    """Returns the official files of datasets: topics, relevance judgments, corpora and public runs.
 
     Args:
         datasets: the id of a dataset, or several ids; if empty, all official files.
@@ -103,14 +103,14 @@ def list_data(datasets: str | Sequence[str] = ()) -> Table[OfficialFile]:
         OfficialFile(
             path=source.path,
             available=source.place() is not None,
-            size=source.size if source.url else None,
-            md5=source.md5,
-            in_archive=bool(source.member),
+            size=(source.size or None) if source.url else None,
+            md5=source.md5 or source.unpacked_md5,
+            in_archive=bool(source.member) and not source.unpacked_md5,
             title=source.title,
             page=source.page,
             licence=source.licence,
         )
-        for source in sources_of(_ids(datasets))
+        for source in [*sources_of(_ids(datasets)), *public_run_sources(_ids(datasets))]
     )
     return Table(OfficialFile, files)
 
@@ -145,7 +145,8 @@ def fetch(
         notes say how to use another folder.
 
     Raises:
-        ToucheError: if there is no such dataset, or all data is requested without ``every``.
+        ToucheError: if there is no such dataset, all data is requested without ``every``, or runs are
+            requested with ``every`` or of tasks without any.
 
     Examples:
         >>> import tempfile, touche
@@ -160,12 +161,12 @@ def fetch(
     mirror_folder = optional_path("mirror", mirror)
     if mirror_folder and not os.path.isdir(mirror_folder):  # noqa: PTH112 (Path.is_dir raises if it is too long)
         raise InputError(mirror_folder, "no such folder", "pass the folder to copy the data from")
-    sources = sources_of(ids)
+    if runs and every:
+        raise ToucheError("runs are fetched without corpora; omit --all, or fetch the corpora separately")
     no_corpora = no_corpora or runs
+    sources = _sources_of_runs(ids) if runs else sources_of(ids)
     if no_corpora:
         sources = [source for source in sources if source.kind != "corpora"]
-    if runs:
-        sources += run_sources(ids)
     missing = [source for source in sources if is_to_download(source, folder)]
     size = size_of_download(missing)
     # Downloading everything takes long, so you have to ask for it.
@@ -188,6 +189,19 @@ def fetch(
         if status.problem:
             warn(status.problem)
     return Table(Status, tuple(statuses), notes=_how_to_use(folder))
+
+
+def _sources_of_runs(ids: Sequence[str]) -> list[Source]:
+    """Returns public runs with their tasks' official files.
+
+    Raises:
+        ToucheError: if the datasets' tasks have no public runs.
+    """
+    public = public_run_sources(ids)
+    if not public:
+        raise ToucheError(f"{' and '.join(ids)} has no public run; omit --runs")
+    tasks_of_runs = dict.fromkeys(source.name.rpartition("/")[0] for source in public)
+    return [*sources_of(ids or list(tasks_of_runs)), *public]
 
 
 def _fetch_each(
@@ -228,8 +242,10 @@ def _fetch_each(
 
 
 def _how_to_use(folder: Path | None) -> tuple[str, ...]:
-    """Returns a note on how to use a folder's data; nothing if the folder is searched anyway."""
+    """Returns a note on how to use a folder's data; none if it's empty, or searched anyway."""
     if folder is None or folder in tasks.data_folders():
+        return ()
+    if not folder.is_dir() or {path.name for path in folder.iterdir()} <= {"downloads"}:
         return ()
     # the user's shell expands the variable
     earlier_folders = f'{os.pathsep}"$TOUCHE_DATA"' if tasks.data_folders() else ""
@@ -256,7 +272,8 @@ def verify(datasets: str | Sequence[str] = ()) -> VerifiedData:
         ('topics/touche-2020-task-1.xml', True)
     """
     ids = _ids(datasets)
-    sources = sources_of(ids)
+    here = [source for source in public_run_sources(ids) if source.place()]  # nobody needs all runs
+    sources = [*sources_of(ids), *here]
     texts = tuple(TextCheck(str(path), count, tuple(altered)) for path, count, altered in compare_texts(ids))
     if not sources and not texts:
         names = " ".join(ids)

@@ -62,13 +62,11 @@ class Source:
 
     def place(self, folder: Path | None = None) -> Path | None:
         """Returns the file's path in a folder, or in the data folders; None if it's missing."""
-        path = folder / self.path if folder is not None else places.find(self.kind, self.name)
-        if path is None and self.kind == RUNS:
-            path = places.find(RUNS, f"{self.name}.gz")
-        if path is None:
-            return None
-        is_usable = is_complete(self, path) if path.is_dir() else path.exists()
-        return path if is_usable else None
+        for name in [self.name, f"{self.name}.gz"] if self.kind == RUNS else [self.name]:
+            path = folder / self.kind / name if folder is not None else places.find(self.kind, name)
+            if path and (is_complete(self, path) if path.is_dir() else path.exists()):
+                return path
+        return None
 
 
 def is_complete(source: Source, folder: Path) -> bool:
@@ -100,10 +98,10 @@ def official(chosen: Sequence[str] = ()) -> list[Source]:
     ]
 
 
-def run_sources(chosen: Sequence[str] = ()) -> list[Source]:
-    """Returns the tasks' public runs in index order; all tasks' if ``chosen`` is empty."""
+def public_run_sources(chosen: Sequence[str] = ()) -> list[Source]:
+    """Returns the public runs of datasets' tasks in index order; all tasks' if ``chosen`` is empty."""
     sources = list[Source]()
-    for task_id in chosen or tasks.ids():
+    for task_id in dict.fromkeys(tasks.task(name).id for name in chosen or tasks.ids()):
         index = public_runs(tasks.task(task_id))
         for run in index.runs:
             url, member = index.address(run)
@@ -113,7 +111,7 @@ def run_sources(chosen: Sequence[str] = ()) -> list[Source]:
                 page=index.page,
                 licence=index.licence,
                 url=url,
-                size=run.bytes,
+                size=0 if member else run.bytes,  # the archive's size is unknown
                 member=member,
                 unpacked_md5=run.md5,
                 git_blob=run.git_blob,
@@ -130,8 +128,7 @@ def is_to_download(source: Source, folder: Path | None = None) -> bool:
 
 def size_of_download(sources: Iterable[Source]) -> str:
     """Returns the download size, such as ``286 MB``. Files in the same archive count once."""
-    # a run's size is its own, even in an archive
-    size_by_file = {source.path if source.kind == RUNS else source.url: source.size for source in sources}
+    size_by_file = {source.url: source.size for source in sources}
     unknown = [*size_by_file.values()].count(0)
     size = format_bytes(sum(size_by_file.values()))
     return f"{size} and {counted(unknown, 'file')} of unknown size" if unknown else size

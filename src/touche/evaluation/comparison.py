@@ -46,6 +46,7 @@ _FEWEST = 2  # common topics needed for a test
 UNDEFINED = "all topics differ by the same amount"  # then there is no variance
 _ONLY_T_TEST = "published runs are compared only by the t-test; omit the other options"
 _PUBLISHED_BY = "touche"  # computed the published topic values
+_ROUNDED = "mean B is the mean of rounded topic values; it can differ from the published mean by 0.001"
 
 PairedScores = Mapping[str, tuple[float, float]]  # both runs' scores by common topic
 TopicValues = Mapping[str, float]  # a run's scores by topic
@@ -246,7 +247,7 @@ def compare(
         kind=Comparison,
         records=tuple(compared),
         warnings=(*reasons, *all_warnings(by_measure)),
-        notes=tuple(conclusions(compared)),
+        notes=(*conclusions(compared), *([_ROUNDED] if published else [])),
         pairs=pairs,
         total=len(compared),
         scored_task=None if published else by_measure[0][0].task,
@@ -343,7 +344,9 @@ def comparisons(
         ToucheError: if there is only one run.
     """
     if len({run.path for run in runs}) < 2:
-        raise ToucheError("a comparison needs at least two runs; pass another")
+        raise ToucheError(
+            "a comparison needs at least two runs; pass another, or compare with published runs"
+        )
     rankings = [run for run in runs if run.is_ranking]
     stance_runs = [run for run in runs if not run.is_ranking]
     ranked_pairs = list(_pairs(rankings, reference))

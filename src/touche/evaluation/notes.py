@@ -94,7 +94,7 @@ def _without_evaluator(measure: Measure) -> Iterator[str]:
 
 
 def _equal_to_published(runs: Sequence[Evaluated]) -> Iterator[str]:
-    """Yields a sentence per run that equals a published run in every topic and dimension."""
+    """Yields a sentence per run that equals a published run in every topic and ranked dimension."""
     by_name: dict[str, dict[str, Mapping[str, float]]] = {}  # then by dimension and topic
     for run in runs:
         if run.is_ranking and not run.any_order:
@@ -108,12 +108,13 @@ def _equal_to_published(runs: Sequence[Evaluated]) -> Iterator[str]:
             topics = len(next(iter(values.values())))  # in the first dimension; each topic has an equal value
             rows = " and ".join(f"{row.name} ({row.tag})" for row in equal)
             intervals = [
-                f"; the published interval for {row.dimension}, {row.low:.3f} to {row.high:.3f}, is of other "
-                "resamples than the one computed here"
+                f"; the published interval of {row.name} for {row.dimension}, {row.low:.3f} to "
+                f"{row.high:.3f}, is from other resamples than the one computed here"
                 for row in equal
                 if row.low is not None and row.high is not None
             ]
-            found = f"has the published topic values of {rows} in {topics} of {topics} topics"
+            dimensions = " and ".join(values)
+            found = f"has {rows}'s published values for {dimensions} in {topics} of {topics} topics"
             yield f"{name}: {found}{''.join(intervals)}"
 
 

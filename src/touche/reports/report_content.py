@@ -113,7 +113,7 @@ def published_parts() -> Iterator[TaskReport]:
         # rows with an unknown evaluator.
         rows = [row for row in task.published if row in comparable(task, row.dimension, row.evaluator or "")]
         paths = locate("runs", task.id).iterdir() if is_available("runs", task.id) else ()
-        runs = sorted(path for path in paths if path.suffix in (".run", ".txt"))
+        runs = sorted(path for path in paths if path.name.removesuffix(".gz").endswith((".run", ".txt")))
         views = [
             View(
                 dimension=dimension,

@@ -1,6 +1,7 @@
 """What a report shows, independent of where it comes from and how it looks."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,7 +18,7 @@ from touche.evaluation.leaderboard import Level
 from touche.evaluation.scores import Score
 from touche.evaluation.stances import StanceEvaluation
 from touche.tasks import Task
-from touche.tasks.public_runs import checks
+from touche.tasks.public_runs import DIFFERENT, EVALUATED, checks
 from touche.tasks.reported import Reported, reported_results
 from touche.tasks.task_records import DECIMALS, rounded
 from touche.trec.by_stance import ranking_names, topic_in
@@ -384,10 +385,13 @@ class TaskReport:
 
     @property
     def checked(self) -> str:
-        """How many published values were re-evaluated, in words."""
-        verdicts = [check for check, _ in checks(self.task).values()]
-        count = verdicts.count("re-evaluated")
-        return f"{count} of {len(verdicts)} published cells re-evaluated from the submitted runs"
+        """How many published values were re-evaluated, in words; empty for a user's own task."""
+        verdicts = Counter(check for check, _ in checks(self.task).values())
+        if not verdicts:
+            return ""
+        evaluated, different = verdicts[EVALUATED] + verdicts[DIFFERENT], verdicts[DIFFERENT]
+        text = f"{evaluated} of {verdicts.total()} published cells re-evaluated from the submitted runs"
+        return f"{text}, {different} of them different" if different else text
 
     @property
     def dimensions(self) -> list[str]:

@@ -46,7 +46,7 @@ def rank(
     boosts: Mapping[str, float] | None = None,
     best_field: bool = False,
     depth: int = 1000,
-    kept_of_lengths: Callable[[Array], Array] = one_byte,
+    kept_of_lengths: Callable[[Array], Array] | None = None,
 ) -> Iterator[tuple[Topic, Hits]]:
     """Ranks documents for all topics in one reading of the collection.
 
@@ -86,7 +86,7 @@ def rank(
         model=model,
         boosts=[boosts.get(name, 1.0) for name in fields],
         best_field=best_field,
-        kept_of_lengths=kept_of_lengths,
+        kept_of_lengths=kept_of_lengths or one_byte,
     )
     rankings = collection.rank(topics, scoring, depth)
     has_candidates = any(topic.candidates is not None for topic in topics)

@@ -84,6 +84,8 @@ const refer = () => {
   for (const place of all(".places span")) place.hidden = Boolean(beside) && ![reference, beside].includes(place.firstChild.textContent);
 };
 for (const each of all(".scripted")) each.hidden = false;
+// Names and tags that are cut off show the rest on focus.
+for (const each of all(".name, .tagged")) if (each.scrollWidth > each.clientWidth) each.tabIndex = 0;
 for (const name of ["reference", "beside"]) named(name)?.addEventListener("change", refer);
 
 // A link to a topic opens it, each time it is followed.
