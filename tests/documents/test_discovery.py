@@ -345,7 +345,6 @@ def test_the_page_on_files_lists_topics_in_the_order_of_the_code() -> None:
     rows = table.splitlines()[2:]
     topics = re.findall("`([^`]+)`", "".join(line.split("|")[1] for line in rows))
     assert topics == ["rerank.jsonl", *TOPIC_FILES]
-    assert "<!-- generated: documents -->" in page  # their table is made of the finders
 
 
 def test_texts_next_to_images_may_be_queries(tmp_path: Path) -> None:

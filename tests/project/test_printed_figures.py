@@ -61,7 +61,8 @@ def test_readme_counts_the_published_values_that_were_re_evaluated() -> None:
     public = len(checks) - checks.count("run not public")
     figures = f"equal: {equal} of {evaluated} ({public} of {len(checks)} values have a public run)"
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert f"| published values, re-evaluated from public runs | {figures} |" in text
+    [row] = [line for line in text.splitlines() if "re-evaluated from public runs" in line]
+    assert row.endswith(f"| {figures} |")
     home = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
     assert f"[{equal} of {evaluated} published values]" in home
     page = (ROOT / "docs" / "how-to" / "official-data.md").read_text(encoding="utf-8")

@@ -138,7 +138,7 @@ def _without_stances(runs: Sequence[Evaluated]) -> Iterator[str]:
     scored = {run.name for run in runs if run.dimension == STANCE}
     names = dict.fromkeys(run.name for run in runs if not run.lines.has_stances and run.name not in scored)
     if names and STANCE in runs[0].task.qrels:
-        yield f"{', '.join(names)}: every stance is {UNKNOWN}, so only the measure {MACRO_F1} scores stances"
+        yield f"{', '.join(names)}: every stance is {UNKNOWN}; to score such stances, choose the measure {MACRO_F1}"
 
 
 def _other_sizes(runs: Iterable[Evaluated]) -> Iterator[str]:
@@ -366,7 +366,7 @@ def _standing(run: Evaluated) -> Iterator[str]:
     evaluators = [evaluator for evaluator, position in positions.items() if position]
     for position, names in group_by(evaluators, positions.__getitem__).items():
         yield f"with {' and '.join(names)}, {position}"
-    if not evaluators and run.task.published:
+    if run.task.published and not any(map(run.published, run.scores)):
         yield why_no_rank(run.task, run.dimension, run.any_order)
 
 
