@@ -188,7 +188,7 @@ def test_stances_of_a_run_that_only_ranks_are_not_scored(small: Path, write: Wri
     path = write("run.txt", "1 Q0 a 1 1 t\n")
     code, out, err = touche("evaluate", path, "--task", "small")
     assert code == 0 and "labels" not in err and "dimension  macro F1" not in out
-    assert "t: every stance is Q0; to score such stances, choose the measure macro F1" in out
+    assert "t: every stance is Q0; choose the measure macro F1 to score them" in out
     code, out, err = touche("evaluate", path, "--task", "small", "--measure", "macro F1")
     assert code == 0 and " stance " in out and "1 of 1 labels are not among PRO, CON" in err
     one_label = write("labelled.txt", "1 PRO a 1 2 u\n1 Q0 b 2 1 u\n")

@@ -138,7 +138,7 @@ def _without_stances(runs: Sequence[Evaluated]) -> Iterator[str]:
     scored = {run.name for run in runs if run.dimension == STANCE}
     names = dict.fromkeys(run.name for run in runs if not run.lines.has_stances and run.name not in scored)
     if names and STANCE in runs[0].task.qrels:
-        yield f"{', '.join(names)}: every stance is {UNKNOWN}; to score such stances, choose the measure {MACRO_F1}"
+        yield f"{', '.join(names)}: every stance is {UNKNOWN}; choose the measure {MACRO_F1} to score them"
 
 
 def _other_sizes(runs: Iterable[Evaluated]) -> Iterator[str]:
