@@ -68,13 +68,13 @@ def rerank(collection: Input, lengths: str, statistics: Path | None) -> Ranked:
     """
     replica = import_from(BASELINE, "baseline")
     rescore = import_from(BASELINE, "rescore")
-    numbers: Mapping[str, Any] = replica.NUMBERS["2020"] | {"lengths": lengths}
-    method = replica.Method(numbers=numbers, model="fields", share=1.0)
+    settings: Mapping[str, Any] = replica.SETTINGS["2020"] | {"lengths": lengths}
+    method = replica.Method(settings=settings, model="fields", share=1.0)
     documents = collection.documents.parsed_by(parse_as_in_2020).with_statistics(StatisticsFiles(statistics))
     pages = rescore.Collection.read(documents, method.collecting(collection.topics))
-    best = pages.best(replica.find_spam(collection.documents, pages), numbers["window"])
+    best = pages.best(replica.find_spam(collection.documents, pages), settings["window"])
     return {
-        topic.number: [hit.id for hit, _ in rescore.scored(hits, numbers)]
+        topic.number: [hit.id for hit, _ in rescore.scored(hits, settings)]
         for topic, hits in zip(collection.topics, best, strict=True)
     }
 

@@ -75,7 +75,7 @@ def argsme(
         _log.warning("no argument has the text of its web page; only premises and conclusions are ranked")
         del required[PAGE]
     scoring = scan.Scoring(
-        scan.Weighted(bm25), WEIGHTS, kept_of_lengths=scan.before_lucene_7, required=required
+        scan.Weighted(bm25), WEIGHTS, length_rounding=scan.before_lucene_7, required=required
     )
     yield from collection.with_all_candidates(collection.rank(topics, scoring, depth), depth)
 

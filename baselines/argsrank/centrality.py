@@ -116,7 +116,7 @@ def _distinct_texts(argument: Argument) -> dict[int, str]:
 
 @cache
 def _pattern(lexicon: str) -> re.Pattern[str]:
-    """Returns a pattern for a lexicon's phrases, a file in ``lexicons/``."""
+    """Returns a pattern that matches the phrases in a lexicon, which is a file in ``lexicons/``."""
     lines = (Path(__file__).parent / "lexicons" / f"{lexicon}.txt").read_text(encoding="utf-8").splitlines()
     phrases = [line.replace(" ", r"\s+") for line in lines if not line.startswith("#")]
     # Longer phrases come first, so that "even though" is one marker instead of two.

@@ -52,7 +52,7 @@ def bm25(
             queries={topic.number: Counter(terrier.terms(topic.title)) for topic in topics},
             fields={name: partial(terrier.joined_terms, field) for name, field in fields.items()},
             depth=depth,
-            kept_of_lengths=scan.exact,
+            length_rounding=scan.exact,
         )
     for topic, hits in rankings:
         if image_stances:

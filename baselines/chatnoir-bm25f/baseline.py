@@ -10,12 +10,12 @@ from typing import Any, Literal
 from touche import Documents, ParameterError, Rankings, Topic, Topics, baseline, parse_as_in_2020, scan
 
 from .api import rankings as api_rankings
-from .fields import FILTERS, FOREIGN, NUMBERS, SHORT
+from .fields import FILTERS, FOREIGN, SETTINGS, SHORT
 from .match import NO_LANGUAGE, PAGES, Collecting, Search
 from .query import Combined, Label, Phrase, Query, Syntax, all_of, any_of, boosted, without_operators
 from .rescore import Collection, Hit, grouped, scored
 
-FACTOR = NUMBERS["bm25"]["k1"] + 1  # in Elasticsearch's BM25, but not in Lucene's
+FACTOR = SETTINGS["bm25"]["k1"] + 1  # in Elasticsearch's BM25, but not in Lucene's
 SPAM_RANKS = "spam-ranks.txt"
 PAGE_RANKS = "page-ranks.txt"
 
@@ -73,16 +73,16 @@ def chatnoir_bm25f(
         return
     if explained_topic and explained_topic not in [topic.number for topic in topics]:
         raise ParameterError(f"explain = {' '.join(explain)}: the input has no topic {explained_topic}")
-    method = Method(NUMBERS[year], model, parse_share(match))
+    method = Method(SETTINGS[year], model, parse_share(match))
     pages = documents.parsed_by(parse_as_in_2020) if year == "2020" else documents
     collection = Collection.read(pages, method.collecting(topics, explained_page))
-    warn_of_statistics(documents, collection, method.numbers["statistics"])
+    warn_of_statistics(documents, collection, method.settings["statistics"])
     spam = find_spam(documents, collection)
-    best = collection.best(spam, method.numbers["window"])  # the pages that the second query scores
+    best = collection.best(spam, method.settings["window"])  # the pages that the second query scores
     for topic, hits in zip(topics, best, strict=True):
         if explained_topic == topic.number:
             print(explanation(documents, collection, method, topic, hits, explained_page))
-        ranked = scored(hits, method.numbers)[:depth]
+        ranked = scored(hits, method.settings)[:depth]
         yield topic, grouped(ranked) if group_by_host else [(hit.id, score) for hit, score in ranked]
 
 
@@ -91,12 +91,12 @@ class Method:
     """Turns titles into two queries: the first one selects pages, and the second one scores them.
 
     Attributes:
-        numbers: a year's numbers in chatnoir.toml.
+        settings: a year's settings in chatnoir.toml.
         model: ``fields`` or ``bm25f``.
         share: the share of tokens that must match.
     """
 
-    numbers: Mapping[str, Any]
+    settings: Mapping[str, Any]
     model: str
     share: float
 
@@ -109,18 +109,18 @@ class Method:
             analyses=self.analyses,
             searches=searches,
             explained=explained,
-            length_format=self.numbers["lengths"],
+            length_format=self.settings["lengths"],
         )
 
     @property
     def analyses(self) -> dict[str, str]:
         """Each field's analysis. BM25F adds up frequencies over fields, so all its fields share one."""
-        summed_fields = NUMBERS["bm25f"] if self.model == "bm25f" else {}
-        default = self.numbers["analyzer"]
-        own = self.numbers["analyzers"]
+        summed_fields = SETTINGS["bm25f"] if self.model == "bm25f" else {}
+        default = self.settings["analyzer"]
+        own = self.settings["analyzers"]
         return {
             field: default if field in summed_fields else own.get(field, default)
-            for field in self.numbers["boosts"]
+            for field in self.settings["boosts"]
         }
 
     def first_query(self, topic: Topic) -> Query:
@@ -129,7 +129,7 @@ class Method:
 
     def second_query(self, topic: Topic) -> Query:
         """Returns the query that sums up the parts of the score, and requires its own share of the tokens."""
-        share = self.numbers["rescore_share"]
+        share = self.settings["rescore_share"]
         filters = [self._in_any_field(topic, share)] if share else []
         return all_of([any_of(self.parts(topic).values())], filters)
 
@@ -139,11 +139,11 @@ class Method:
         if self.model == "bm25f":
             return self._bm25f(title)
         parts: dict[str, Query] = {}
-        for name, boost in self.numbers["boosts"].items():
+        for name, boost in self.settings["boosts"].items():
             # One matching token is enough.
             parts[name] = Syntax({name: FACTOR * boost}, self._terms).query(title, share=0)
-        for name, boost in self.numbers["phrases"].items():
-            phrase = Phrase(name, tuple(self._terms(name, title)), NUMBERS["phrase"]["slop"])
+        for name, boost in self.settings["phrases"].items():
+            phrase = Phrase(name, tuple(self._terms(name, title)), SETTINGS["phrase"]["slop"])
             if len(phrase.terms) > 1:
                 parts[f"phrase in {name}"] = boosted(phrase, FACTOR * boost)
         return parts | self._bonuses("bonuses")
@@ -153,7 +153,7 @@ class Method:
 
         Touché's overviews call ChatNoir's method BM25F, but ChatNoir sums up the scores of its fields.
         """
-        weights = NUMBERS["bm25f"]
+        weights = SETTINGS["bm25f"]
         first_field = next(iter(weights))  # all have the same analysis
         counts = Counter(self._terms(first_field, title))
         return {
@@ -162,12 +162,12 @@ class Method:
 
     def _in_any_field(self, topic: Topic, share: float) -> Query:
         """Returns a query that requires a share of the title's tokens, each in any field."""
-        equal_boosts = dict.fromkeys(self.numbers["boosts"], FACTOR)
+        equal_boosts = dict.fromkeys(self.settings["boosts"], FACTOR)
         return Syntax(equal_boosts, self._terms).query(topic.title, share)
 
     def _bonuses(self, kind: str) -> dict[str, Query]:
         """Returns the queries that add points to pages with a property, by the property's name."""
-        return {name: boosted(Label(name), points) for name, points in self.numbers[kind].items()}
+        return {name: boosted(Label(name), points) for name, points in self.settings[kind].items()}
 
     def _terms(self, field: str, text: str) -> list[str]:
         """Returns a text's terms, using a field's analysis."""
@@ -180,7 +180,7 @@ def warn_of_statistics(documents: Documents, collection: Collection, advised: st
     ``advised`` names the statistics to pass instead.
     """
     pages = collection.totals.tallies[PAGES]
-    if not documents.statistics and pages < NUMBERS["fewest_pages"]:
+    if not documents.statistics and pages < SETTINGS["fewest_pages"]:
         _log.warning(
             "statistics of only %d pages change the order; for official topics pass --statistics %s",
             pages,
@@ -249,10 +249,10 @@ def explanation(
     spam_rank = side_score(documents, SPAM_RANKS, id)
     page_rank = side_score(documents, PAGE_RANKS, id)
     # The parts add nothing to a page that the second query does not match.
-    weight = method.numbers["rescore_weight"] if score(method.second_query(topic)) else 0.0
+    weight = method.settings["rescore_weight"] if score(method.second_query(topic)) else 0.0
     lines = [
         f"{id}: {state} (spam rank {spam_rank}, page rank {page_rank})",
-        f"{'first query':20} {first_scores.get(id, 0.0):10.4f} x {method.numbers['match_weight']}",
+        f"{'first query':20} {first_scores.get(id, 0.0):10.4f} x {method.settings['match_weight']}",
     ]
     for name, part in method.parts(topic).items():
         lines.append(f"{name:20} {score(part):10.4f} x {weight}")

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 from touche import Page, scan
 
-NUMBERS: Mapping[str, Any] = tomllib.loads(
+SETTINGS: Mapping[str, Any] = tomllib.loads(
     (Path(__file__).parent / "chatnoir.toml").read_text(encoding="utf-8")
 )
-FILTERS = NUMBERS["filters"]
+FILTERS = SETTINGS["filters"]
 # Why a filter removes a page.
 FOREIGN = "in another language"
 SHORT = "with too little main content"
@@ -31,7 +31,7 @@ def host_labels(host: str) -> str:
 
     Like ChatNoir's indexer, it leaves out labels such as www and com, and two-letter ones.
     """
-    left_out = NUMBERS["host"]["left_out"]
+    left_out = SETTINGS["host"]["left_out"]
     labels = (label.replace("-", "_") for label in host.split("."))
     return " ".join(label for label in labels if len(label) > 2 and label not in left_out)
 

@@ -188,15 +188,15 @@ class _Best:
         return lowest
 
 
-def scored(hits: Iterable[Hit], numbers: Mapping[str, Any]) -> list[tuple[Hit, float]]:
+def scored(hits: Iterable[Hit], settings: Mapping[str, Any]) -> list[tuple[Hit, float]]:
     """Returns pages with the weighted sums of their two scores, best first.
 
     Args:
         hits: the pages.
-        numbers: a year of chatnoir.toml, with the weights of both queries.
+        settings: a year's settings in chatnoir.toml, which contain both queries' weights.
     """
-    first_weight = numbers["match_weight"]
-    second_weight = numbers["rescore_weight"]
+    first_weight = settings["match_weight"]
+    second_weight = settings["rescore_weight"]
     scores = [(hit, first_weight * hit.first_score + second_weight * hit.second_score) for hit in hits]
     return sorted(scores, key=lambda pair: (pair[1], pair[0].id), reverse=True)
 

@@ -8,12 +8,12 @@ import numpy as np
 
 from touche import scan
 
-from .fields import NUMBERS
+from .fields import SETTINGS
 from .match import Indexes, Matching, terms_in
 from .query import Bool, Boosted, Combined, Phrase, Query, Term
 
-K1 = np.float32(NUMBERS["bm25"]["k1"])
-B = np.float32(NUMBERS["bm25"]["b"])
+K1 = np.float32(SETTINGS["bm25"]["k1"])
+B = np.float32(SETTINGS["bm25"]["b"])
 LENGTH_FORMATS: Mapping[str, Callable[[scan.Array], scan.Array]] = {
     "before Lucene 7": scan.before_lucene_7,
     "one byte": scan.one_byte,
@@ -50,7 +50,7 @@ class Scoring:
         return indexes, np.full(len(indexes), boost, dtype=np.float32)  # a label scores 1
 
     def _sum(self, queries: Iterable[Query], boost: float) -> scan.Array:
-        """Returns each page's sum over the queries' scores, float32; 0 if none matches."""
+        """Returns each page's score summed over the queries, as float32; 0 if no query matches."""
         total = np.zeros(len(self.matching.pages.rows))
         for query in queries:
             indexes, scores = self.scored(query, boost)

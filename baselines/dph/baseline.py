@@ -26,5 +26,5 @@ def dph(
     check_range("c", c, 1e-9, 1e9)
     formulas = {"DPH": scan.dph, "DLH": scan.dlh, "PL2": scan.pl2(c)}
     yield from scan.rank(
-        topics, documents, formulas[model], analysis="english", kept_of_lengths=scan.exact, depth=depth
+        topics, documents, formulas[model], analysis="english", length_rounding=scan.exact, depth=depth
     )

@@ -68,7 +68,7 @@ def scoring_by_field(field: str, model: str) -> scan.Scoring:
     """
     boosts = [1.0 if name == field else 0.0 for name in FIELDS]
     field_index = list(FIELDS).index(field)
-    return scan.Scoring(MODELS[model], boosts, kept_of_lengths=scan.exact, required={field_index: "any"})
+    return scan.Scoring(MODELS[model], boosts, length_rounding=scan.exact, required={field_index: "any"})
 
 
 def dirichletlm(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:

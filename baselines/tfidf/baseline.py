@@ -46,7 +46,7 @@ def tfidf(
 
     if variant == "terrier":
         yield from scan.rank(
-            topics, documents, terrier, analysis="english", kept_of_lengths=scan.exact, depth=depth
+            topics, documents, terrier, analysis="english", length_rounding=scan.exact, depth=depth
         )
     else:
         yield from scan.rank(topics, documents, scan.Weighted(classic), analysis="english", depth=depth)

@@ -28,7 +28,7 @@ from touche.trec.topics import Topic
 baseline, fields, rescore = (neighbour("chatnoir-bm25f", name) for name in ("baseline", "fields", "rescore"))
 Capture = pytest.CaptureFixture[str]
 PAGES = ROOT / "corpora" / "spot-check-pages"
-NUMBERS = fields.NUMBERS
+SETTINGS = fields.SETTINGS
 K1 = 1.2
 B = 0.75
 FACTOR = 2.2  # of BM25 in Elasticsearch: k1 + 1
@@ -233,7 +233,7 @@ def test_the_best_of_the_first_query_are_lucene_s_for_any_number_of_parts(
     monkeypatch.setattr(reading, "_BATCH_DOCUMENTS", size)
     monkeypatch.setattr(reading, "_MERGED_DOCUMENTS", size)
     twice = [replace(page, id=f"{page.id}-{n}") for n in range(2) for page in pages("2020")]
-    collecting = baseline.Method(NUMBERS["2020"], "fields", 0.3).collecting(
+    collecting = baseline.Method(SETTINGS["2020"], "fields", 0.3).collecting(
         datasets.open_dataset("spot-check/pages").topics
     )
     collecting = replace(collecting, length_format="one byte")  # those of Lucene 9
@@ -247,7 +247,7 @@ def test_the_best_of_the_first_query_are_lucene_s_for_any_number_of_parts(
 @pytest.mark.parametrize("ids", [[], ["p1"]])
 def test_a_piece_without_a_page_is_read_as_any_other(ids: list[str]) -> None:
     """For example blank lines; an error would make one process read all pages again."""
-    collecting = baseline.Method(NUMBERS["2020"], "fields", 1.0).collecting([Topic("1", "cats")])
+    collecting = baseline.Method(SETTINGS["2020"], "fields", 1.0).collecting([Topic("1", "cats")])
     part = collecting.reading.begin()([cat(id) for id in ids])
     assert [row.id for row in part.pages.rows] == ids
 

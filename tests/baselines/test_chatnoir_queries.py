@@ -20,7 +20,7 @@ from touche.trec.topics import Topic
 baseline, match, query, rescore = (
     neighbour("chatnoir-bm25f", name) for name in ("baseline", "match", "query", "rescore")
 )
-NUMBERS = neighbour("chatnoir-bm25f", "fields").NUMBERS
+SETTINGS = neighbour("chatnoir-bm25f", "fields").SETTINGS
 
 BOOSTS = {"title": 154.0, "host": 2.2, "body": 1.0}
 ANALYSES = {"host": "unstemmed"}
@@ -122,7 +122,7 @@ def test_scores_are_those_of_lucene_to_the_last_bit_for_any_pages_and_titles(
     pages = [Page(f"p{n}", **values) for n, values in enumerate(fields)]
     among = frozenset({"p0", "p2", "p5"}) if some else None
     topics = [Topic(str(n), title, candidates=among) for n, title in enumerate(titles)]
-    collecting = baseline.Method(NUMBERS[year], model, share).collecting(topics)
+    collecting = baseline.Method(SETTINGS[year], model, share).collecting(topics)
     collecting = replace(collecting, length_format="one byte")
     ours = rescore.Collection.read(Documents.of(pages), collecting).best(frozenset(), 9)
     assert [*map(list, ours)] == [hits[:9] for hits in chatnoir.best(pages, collecting)]

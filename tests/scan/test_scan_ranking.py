@@ -205,7 +205,7 @@ def test_a_formula_of_three_lines_is_a_model() -> None:
         return tf / length
 
     documents = texts("cat " * 100, "dog", "cat cat")
-    assert ranked("cat", documents, model=model, kept_of_lengths=exact) == [("d2", 1.0), ("d0", 1.0)]
+    assert ranked("cat", documents, model=model, length_rounding=exact) == [("d2", 1.0), ("d0", 1.0)]
     assert ranked("cat", documents, model=model)[0] == ("d0", pytest.approx(100 / 96))
     assert seen == [([100, 2], [100, 2], 2, 3), ([100, 2], [96, 2], 2, 3)]
 

@@ -77,7 +77,7 @@ class Runs:
 
     @cached_property
     def _software(self) -> Software:
-        """The baseline for the metadata; each run adds its command."""
+        """The baseline as the metadata describe it, without the command of a run."""
         software = Software(
             name=self.ranker.name, team=self._team, command="", description=self.ranker.description
         )

@@ -55,7 +55,7 @@ def option(usage: str, help: str = "", choices: Iterable[str] = (), **settings: 
 
     Args:
         usage: the option's names, its Python name if that differs, and a placeholder in capitals. FILE and
-            DIR are paths. Without placeholder, type and choices, the option is a flag.
+            DIR are paths. With no placeholder, type or choices, the option is a flag.
         help: the help text.
         choices: the allowed values; the first is the default.
         settings: passed on to ``click.Option``.

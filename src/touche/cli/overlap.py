@@ -32,7 +32,7 @@ def overlap(runs: Sequence[Path], task: str | None, baseline: tuple[Path, Path] 
 
     --baseline takes two more runs: the baseline that the first RUN improves on, and a rerun of this baseline.
     ER (effect ratio) is the share of the improvement that the second RUN reproduces; 1 means all of it.
-    Delta RI is how much of the relative improvement is lost; 0 means nothing.
+    Delta RI is how much of the relative improvement is lost; 0 means that nothing is lost.
     """
     table = quietly(library.overlap, runs, task, baseline=baseline)
     render(table, style, overlap_sheets(table))

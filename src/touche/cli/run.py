@@ -50,7 +50,7 @@ class Baselines(Group):
         return baselines.names()
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Returns a baseline's command. For shell completion or an image, the baseline's code doesn't run."""
+        """Returns a baseline's command. Its code isn't imported for shell completion, or to run its image."""
         if ctx.resilient_parsing:  # shell completion
             return Command(cmd_name, params=[*self.common_options], context_settings=_LENIENT)
         if ctx.obj not in (
@@ -284,8 +284,8 @@ def _option(parameter: Parameter, text: str, section: str) -> Option:
 
 
 def _type(declared: Any, default: Any) -> Any:
-    """Returns an option's type, or the type of each value if it's a tuple. Declared types come before the
-    default's.
+    """Returns an option's type: the declared one, or else the type of the default. For a tuple, it's its
+    values' type.
     """
     if get_origin(declared) is Literal:
         return click.Choice(get_args(declared))

@@ -292,7 +292,7 @@ def _tag(row: PublishedResult) -> str | None:
 
 
 def _kinds(row: PublishedResult) -> str:
-    """Returns whether a result is an organizers' baseline, and whether touche can rerun it."""
+    """Returns ``baseline`` for the organizers' baselines, and ``rerun`` if touche can rerun the result."""
     kinds = {"baseline": row.baseline, "can be rerun": row.rerun}
     return ", ".join(kind for kind, applies in kinds.items() if applies)
 

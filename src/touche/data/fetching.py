@@ -159,7 +159,7 @@ def verify(source: Source, folder: Path | None = None) -> Status:
         return Status(source.path, MISSING)
     if source.kind == RUNS:
         with open_binary(path) as file:
-            remark = _run_differs(source, file.read())
+            remark = _run_difference(source, file.read())
         return Status(source.path, DIFFERS, remark) if remark else Status(source.path, "verified")
     if source.member or source.dataset or not source.md5:
         return Status(source.path, "not verified", _why_not_verified(source))
@@ -248,7 +248,7 @@ def _put_in_place(source: Source, file: Path, data_folder: Path) -> Status:
     with opened_content as content, whole(target) as out:
         shutil.copyfileobj(content, out, _CHUNK_BYTES)
         out.flush()
-        remark = _run_differs(source, Path(out.name).read_bytes()) if source.kind == RUNS else ""
+        remark = _run_difference(source, Path(out.name).read_bytes()) if source.kind == RUNS else ""
         if remark:
             raise RefusedError(file, remark, f"{source.path} was not accepted; see {source.page}")
     if source.kind == RUNS:
@@ -299,7 +299,7 @@ def _open_member(name: str, archive: Path) -> Iterator[IO[bytes]]:
         raise RefusedError(archive, f"broken archive ({error})", "download it again") from error
 
 
-def _run_differs(source: Source, content: bytes) -> str:
+def _run_difference(source: Source, content: bytes) -> str:
     """Returns how a public run's content differs from the index; empty if it doesn't."""
     digest, expected, name = hashlib.md5(content).hexdigest(), source.unpacked_md5, "md5"
     if not expected:  # git hashes the size too

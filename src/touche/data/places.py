@@ -95,7 +95,7 @@ def check_exists(name: str) -> None:
 def available_datasets() -> list[str]:
     """Returns the ids of datasets whose topics and corpora are here.
 
-    Empty in images, which have no data and only read folders.
+    Empty in images, which contain no data and only read the input folder.
     """
     return [name for name in tasks.datasets() if has_dataset(name)] if shipped() else []
 

@@ -239,7 +239,9 @@ def _records(piece: Piece, seen: set[str]) -> Iterable[tuple[int, RawArgument]]:
 
 
 def elements(raw_list: bytes, line: int) -> Iterator[tuple[int, bytes]]:
-    """Yields the first line and the bytes of each element in ``raw_list``, which starts at line ``line``."""
+    """Yields each element of a JSON list with the number of its first line. The list starts on line
+    ``line``.
+    """
     bounds = JsonBounds(in_list=True, every_comma=True)
     end = -1  # as if a comma came before the first element
     stop = COMMA

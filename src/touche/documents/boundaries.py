@@ -40,7 +40,7 @@ class JsonBounds:
 
     @property
     def in_list(self) -> bool:
-        """Whether the next byte is in the list."""
+        """Whether the next byte is inside the list of arguments."""
         return bool(self._state.in_list)
 
     def search(self, block: bytes, begin: int) -> tuple[int, int, int, int]:

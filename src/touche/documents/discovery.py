@@ -1,4 +1,4 @@
-"""Finds topics and documents in an input directory, by file names."""
+"""Finds topics and documents in an input directory by their file names."""
 
 import re
 from collections.abc import Iterable, Sequence

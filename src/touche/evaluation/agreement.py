@@ -287,7 +287,7 @@ def rbo(a: Sequence[str], b: Sequence[str]) -> float:
 
     The overlap is |first d of a ∩ first d of b| / d, for d from 1 to the longer list's length. Its weight is
     p^(d - 1), p = 0.95, so 85% of the weight is on a long list's first 20 ranks. ``repro_eval`` uses the same
-    formula, but always down to rank 1000, so it's below 1 for two equal short runs.
+    formula, but always down to rank 1000, so short runs get less than 1 even if they're equal.
 
     Returns:
         From 0 (nothing in common) to 1 (the same list); 0 if a list is empty.

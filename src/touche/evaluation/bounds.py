@@ -151,7 +151,7 @@ def _rank_discounts(cutoff: int) -> Floats:
 def _ndcg(
     measure: BoundedMeasure, labels: Mapping[str, int], first: Sequence[str], second: Sequence[str]
 ) -> float:
-    """Returns the highest possible nDCG@k of the first list minus the second's.
+    """Returns the highest possible difference: nDCG@k of the first list minus nDCG@k of the second.
 
     The difference is the sum over documents of weight times grade, divided by the ideal DCG. A document's
     weight is the
@@ -238,7 +238,7 @@ def _relevance(
 def _precision(
     measure: BoundedMeasure, labels: Mapping[str, int], first: Sequence[str], second: Sequence[str]
 ) -> float:
-    """Returns the highest possible P@k of the first list minus the second's."""
+    """Returns the highest possible difference: P@k of the first list minus P@k of the second."""
     relevant, free = _relevance(measure, labels, [*first, *second])
     hits = relevant | (
         free - {*second}
@@ -249,10 +249,7 @@ def _precision(
 def _reciprocal_rank(
     measure: BoundedMeasure, labels: Mapping[str, int], first: Sequence[str], second: Sequence[str]
 ) -> float:
-    """Returns the highest possible RR of the first list minus the second's.
-
-    It takes at most one relevant unjudged document, which is in the first list.
-    """
+    """Returns the highest possible difference: RR of the first list minus RR of the second."""
     relevant, free = _relevance(measure, labels, [*first, *second])
     reciprocals_first = {id: 1 / rank for rank, id in enumerate(first, 1)}
     reciprocals_second = {id: 1 / rank for rank, id in enumerate(second, 1)}

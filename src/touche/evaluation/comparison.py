@@ -167,7 +167,7 @@ class Comparisons(Table[Comparison]):
 
 
 def _pair_of(row: PairOfRuns) -> tuple[str, str, str, str, str]:
-    """Returns what distinguishes a row's pair from others."""
+    """Returns a key for a row's pair of runs."""
     return row.run_a, row.run_b, row.dimension, row.measure, row.evaluator
 
 

@@ -137,7 +137,7 @@ class FieldCounts:
         )
 
     def same_as(self, other: "FieldCounts") -> bool:
-        """Returns whether the numbers are equal, so that fits are equal. The words can differ."""
+        """Returns whether the counts are equal, even if the words differ. Then all fits are equal too."""
         names = ("rows", "terms", "tf", "qtf", "lengths")
         return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
 

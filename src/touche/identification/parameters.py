@@ -53,7 +53,7 @@ class Number:
 
     @property
     def rounded(self) -> float:
-        """The nearest round value, or else the value."""
+        """The round value near the fitted one; without one, the fitted value."""
         return self.value if self.round is None else self.round
 
     def __str__(self) -> str:

@@ -59,7 +59,7 @@ class _Watched(io.FileIO):
 
 
 def is_file(name: str | Path) -> bool:
-    """Returns whether the text names a file. Impossible names, for which pathlib raises, don't."""
+    """Returns whether the text names a file. Unlike pathlib, it raises no error for impossible names."""
     try:
         return Path(name).is_file()
     except (OSError, ValueError):  # too long, or contains a NUL

@@ -321,12 +321,12 @@ def _distinct_arguments(arguments: _ScoredArguments, min_sentences: int) -> _Sco
 
 
 def _candidate_pairs(size: int, depth: int) -> Iterator[tuple[int, int]]:
-    """Yields indexes i < j in a ranking of ``size`` texts. Their pairs include the best ``depth`` ones.
+    """Yields the indexes i < j of pairs in a ranking of ``size`` texts, among them the best ``depth`` pairs.
 
-    A pair is at least as good as (i, j) if its smaller index is up to i, and its larger index is up to j. A
-    smaller index s has j - s such pairs. All s from 0 to i have (i + 1) j - i (i + 1) / 2 such pairs,
-    including (i, j) itself. If this number is above ``depth``, at least ``depth`` other pairs are at least as
-    good, so (i, j) isn't needed. Hence j is at most (depth + i (i + 1) / 2) / (i + 1).
+    A pair is at least as good as (i, j) if its smaller index is at most i and its larger index is at most j.
+    There are (i + 1) j - i (i + 1) / 2 such pairs, including (i, j). We can leave out (i, j) if there are
+    more
+    than ``depth``. So for each i, j goes up to (depth + i (i + 1) / 2) / (i + 1).
     """
     for i in range(size):
         largest_j = (depth + i * (i + 1) // 2) // (i + 1)

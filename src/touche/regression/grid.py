@@ -96,10 +96,11 @@ def _kind(option: Parameter) -> type[Any]:
 
 
 def _numbers(option: Parameter, part: str) -> Iterator[Decimal]:
-    """Yields a range's numbers, or a single one. They are decimals, so that 0.6 + 0.2 is 0.8.
+    """Yields a number, or a range's numbers, as decimals, so that 0.6 + 0.2 is 0.8.
 
     Raises:
-        ParameterError: if the text is neither, the range is empty or too large, or an int isn't whole.
+        ParameterError: if the text is neither a number nor a range, the range is empty or too large, or the
+            option needs whole numbers and gets others.
     """
     problem = f"{option.name} = {quoted(part)}"
     try:

@@ -128,7 +128,7 @@ def _logged(outcome: Outcome, by: str, dimension: str, expected: Any, got: Any) 
 
 
 def check_log(log: Path | None, by: str) -> None:
-    """Checks that a log can be read, and the name of who reran the baselines."""
+    """Checks that a log can be read and that the name for its rows is usable."""
     if by and not log:
         raise ToucheError(f"by = {quoted(by)} has no effect without record; pass a log of reruns, or omit by")
     if log and not by:

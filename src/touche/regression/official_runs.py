@@ -98,8 +98,8 @@ def agreements(official: Path, rerun: Run, dataset_id: str, names: tuple[str, st
     """Returns how a rerun agrees with an official run, in each dimension with scores for at least two
     topics.
 
-    If there is no such dimension, it returns one agreement without scores. The official run's documents that
-    aren't in the dataset are left out, and each topic of the rerun is cut to the number that remains.
+    If there is no such dimension, it returns one agreement without scores. Documents that aren't in the
+    dataset are removed from the official run, and each topic of the rerun is cut to the same length.
 
     Args:
         official: a run, or a ``*.tsv`` file with topic, document and score per line.

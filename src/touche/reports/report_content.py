@@ -118,7 +118,7 @@ def published_parts() -> Iterator[TaskReport]:
             View(
                 dimension=dimension,
                 evaluator="as published",
-                board=_board(passed=[], published=published, twins={}, reruns=reruns),
+                board=_board(given=[], published=published, twins={}, reruns=reruns),
             )
             for dimension, published in group_by(rows, lambda row: row.dimension).items()
         ]
@@ -133,7 +133,7 @@ def published_parts() -> Iterator[TaskReport]:
 
 
 def _best_first(runs: Sequence[Evaluated]) -> list[Evaluated]:
-    """Sorts runs by their first evaluator's mean in their first dimension, best first."""
+    """Sorts runs by their mean in the first dimension with the first evaluator, best first."""
     means: dict[str, float] = {}
     for run in runs:
         first_score = next(iter(run.scores.values()))
@@ -163,7 +163,7 @@ def _reference(runs: Sequence[Evaluated], views: Sequence[View], name: str | Pat
     tags = {*rerun_tags(baselines), *(row.tag for row in baselines)}
     plain_tags = {_plain(tag) for tag in tags}
     baseline_names = [run.name for run in runs if _plain(run.tag) in plain_tags]
-    return baseline_names[0] if baseline_names else views[0].passed[0].name
+    return baseline_names[0] if baseline_names else views[0].given[0].name
 
 
 def _missing_texts(
@@ -204,7 +204,7 @@ def _views(runs: Sequence[Evaluated], reruns: Sequence[ExpectedScore]) -> tuple[
         undefined = [row for row in compared if row.p_t_test is None]
         reasons_without_test += [*reasons, *conclusions(undefined)]
         for dimension, ranked in by_dimension.items():
-            passed = [_passed_row(run, evaluator) for run in ranked]
+            given = [_given_row(run, evaluator) for run in ranked]
             published = comparable(task, dimension, evaluator)
             views.append(
                 View(
@@ -212,7 +212,7 @@ def _views(runs: Sequence[Evaluated], reruns: Sequence[ExpectedScore]) -> tuple[
                     evaluator=evaluator,
                     qrels=ranked[0].qrels,
                     qrels_md5=_md5_of_qrels(ranked[0]),
-                    board=_board(passed, published, twins[dimension], reruns),
+                    board=_board(given, published, twins[dimension], reruns),
                     evaluations={run.name: run.evaluations[evaluator] for run in ranked},
                     comparisons=[comparison for comparison in compared if comparison.dimension == dimension],
                     depths=_depths(ranked, evaluator),
@@ -238,8 +238,8 @@ def _stance_view(task: Task, runs: Sequence[Evaluated], reruns: Sequence[Expecte
     published = [row for row in task.published if row.dimension == STANCE]
     if not runs and not published:
         return None
-    passed = [_passed_row(run, SCRIPT) for run in runs]
-    board = _board(passed, published, _twins(runs, SCRIPT, published), reruns)
+    given = [_given_row(run, SCRIPT) for run in runs]
+    board = _board(given, published, _twins(runs, SCRIPT, published), reruns)
     if not runs:
         return StanceView(board)
     evaluations = {run.name: run.evaluations[SCRIPT] for run in runs}
@@ -256,7 +256,7 @@ def _stance_view(task: Task, runs: Sequence[Evaluated], reruns: Sequence[Expecte
 
 
 def _board(
-    passed: Sequence[LeaderboardRow],
+    given: Sequence[LeaderboardRow],
     published: Sequence[Published],
     twins: Mapping[str, Published],
     reruns: Sequence[ExpectedScore],
@@ -264,7 +264,7 @@ def _board(
     """Returns the leaderboard, best first. A run that is also published occurs once.
 
     Args:
-        passed: a row per run.
+        given: a row per run.
         published: the published results.
         twins: a run's published result with any evaluator, by the run's name.
         reruns: the scores that baselines' reruns must reach.
@@ -273,13 +273,13 @@ def _board(
     # A run's twin can be published with another evaluator, and then isn't in this view.
     twin_rows = {name: rows[twin] for name, twin in twins.items() if twin in rows}
     board = []
-    for row in passed:
+    for row in given:
         twin = twin_rows.get(row.name)
         if twin:
             row = replace(row, team=twin.name, published=twin.value, rerun=twin.rerun, level=twin.level)
         board.append(row)
     board += [row for result, row in rows.items() if result not in twins.values()]
-    # Rank among published results if there are any, so that other passed runs don't change the ranks.
+    # Rank among published results if there are any, so that other given runs don't change the ranks.
     counted_rows = [*rows.values()] or board
 
     def rank(row: LeaderboardRow) -> int:
@@ -322,8 +322,8 @@ def _published_rows(
     }
 
 
-def _passed_row(run: Evaluated, evaluator: str) -> LeaderboardRow:
-    """Returns a passed run's row."""
+def _given_row(run: Evaluated, evaluator: str) -> LeaderboardRow:
+    """Returns a row for a run that the user gave."""
     score = run.scores[evaluator]
     return LeaderboardRow(
         name=run.name,
@@ -357,7 +357,7 @@ def _twins(runs: Sequence[Evaluated], evaluator: str, published: Sequence[Publis
     """
     twins = {}
     for run in runs:
-        own_row = _passed_row(run, evaluator)
+        own_row = _given_row(run, evaluator)
         own_value = (own_row.printed, own_row.results)
         # Published values are printed; rounding only removes decimals beyond the tables'.
         same = [row for row in published if (rounded(row.value), row.results) == own_value]

@@ -28,7 +28,7 @@ _POINT_WIDTH = 1.6  # in hundredths of a strip
 _FAR = 3  # interquartile ranges below the first quartile (Tukey 1977)
 
 # Kinds of leaderboard rows.
-GIVEN = "given"  # a run that the user passed
+GIVEN = "given"  # a run that the user given
 BASELINE = "baseline"  # an organizers' published run
 PUBLISHED = "published"  # a team's published run
 
@@ -42,11 +42,11 @@ class LeaderboardRow:
         kind: ``given``, ``baseline`` (the organizers' own) or ``published``.
         value: the measure's mean; None without topics.
         low, high: the 95% confidence interval; None if none is published.
-        score: a passed run's score; None for published results.
+        score: a given run's score; None for published results.
         source: where a published value comes from.
         tag: a published run's tag; empty if none is published.
         note: a remark on the interval; empty for a 95% interval.
-        listed: whether it's also in the short table and the plot: passed runs, baselines, and each team's
+        listed: whether it's also in the short table and the plot: given runs, baselines, and each team's
             best.
         team: the name that a run was published under; empty if it wasn't.
         published: this run's published value, possibly from another evaluator.
@@ -82,7 +82,7 @@ class LeaderboardRow:
 
     @property
     def is_published(self) -> bool:
-        """Whether the run is published. It can be a passed run too."""
+        """Whether the run is published. It can be a given run too."""
         return self.kind != GIVEN or bool(self.team)
 
     @property
@@ -172,8 +172,8 @@ class View:
         return [row for row in self.board if row.listed]
 
     @property
-    def passed(self) -> list[LeaderboardRow]:
-        """The passed runs' rows, best first."""
+    def given(self) -> list[LeaderboardRow]:
+        """The given runs' rows, best first."""
         return [row for row in self.board if row.kind == GIVEN]
 
     @property
@@ -216,8 +216,8 @@ class View:
         return Strip([row for row in self.board if row.is_published])
 
     def row(self, run: str) -> LeaderboardRow:
-        """Returns a passed run's row."""
-        return next(row for row in self.passed if row.name == run)
+        """Returns a given run's row."""
+        return next(row for row in self.given if row.name == run)
 
     def spread(self, topic: str) -> float:
         """Returns the range of the runs' scores on a topic."""
@@ -313,7 +313,7 @@ def _scale(values: Sequence[float], parts: int) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class RunFile:
-    """A passed run: its name in the report, its letters, its path and its md5."""
+    """A given run: its name in the report, its letters, its path and its md5."""
 
     name: str
     letters: str
@@ -449,9 +449,9 @@ class TaskReport:
         return [view for view in self.views if view.evaluator == evaluator]
 
     def mean_rank(self, run: str, evaluator: str) -> float:
-        """Returns a run's rank among the passed runs, averaged over dimensions."""
+        """Returns a run's rank among the given runs, averaged over dimensions."""
         return fmean(
-            1 + sum(row.printed > view.row(run).printed for row in view.passed)
+            1 + sum(row.printed > view.row(run).printed for row in view.given)
             for view in self.views_by(evaluator)
         )
 

@@ -156,7 +156,7 @@ class _Reader(Thread):
                     self._pass_on(printable)
 
     def _pass_on(self, line: str) -> None:
-        """Passes a line to the log, with this machine's paths. After an error, the log gets no more lines."""
+        """Logs a line with this machine's paths instead of the container's. After an error, logs nothing."""
         for container_path, path in self._paths.items():
             # Matches /input in /input/topics.xml, but not in /my/input or /input2. Not re.sub, which
             # would interpret backslashes in the path.

@@ -157,7 +157,7 @@ def _log_differences(
 
 
 def _file_entry(statistics: Statistics, vocabulary: Vocabulary) -> FieldStatistics:
-    """Returns a field's statistics in the file's form."""
+    """Returns a field's statistics as the file stores them."""
     numbers = zip(statistics.df.tolist(), statistics.ttf.tolist(), strict=True)
     return FieldStatistics(
         analysis=vocabulary.analysis,

@@ -46,7 +46,7 @@ def rank(
     boosts: Mapping[str, float] | None = None,
     best_field: bool = False,
     depth: int = 1000,
-    kept_of_lengths: Callable[[Array], Array] | None = None,
+    length_rounding: Callable[[Array], Array] | None = None,
 ) -> Iterator[tuple[Topic, Hits]]:
     """Ranks documents for all topics in one reading of the collection.
 
@@ -63,7 +63,7 @@ def rank(
         boosts: weights of the fields; the score of a document is the weighted sum over its fields.
         best_field: use the score of the best field instead, as in Elasticsearch's multi_match.
         depth: the largest number of documents for each topic.
-        kept_of_lengths: maps lengths to those that the model sees; by default Lucene's one byte.
+        length_rounding: maps lengths to those that the model sees; by default Lucene's one byte.
 
     Yields:
         Each topic with its (document id, score) pairs, best first, ties by document id descending; scores are
@@ -86,7 +86,7 @@ def rank(
         model=model,
         boosts=[boosts.get(name, 1.0) for name in fields],
         best_field=best_field,
-        kept_of_lengths=kept_of_lengths or one_byte,
+        length_rounding=length_rounding or one_byte,
     )
     rankings = collection.rank(topics, scoring, depth)
     has_candidates = any(topic.candidates is not None for topic in topics)
@@ -101,14 +101,14 @@ class Scoring:
         model: the contribution of a term.
         boosts: the weight of each field.
         best_field: whether the best field counts, instead of the sum of all fields.
-        kept_of_lengths: maps lengths to those that the model sees.
+        length_rounding: maps lengths to those that the model sees.
         required: whether a field, by its index, has to contain ``any`` or ``all`` terms of a topic.
     """
 
     model: Formula
     boosts: Sequence[float] = (1.0,)
     best_field: bool = False
-    kept_of_lengths: Callable[[Array], Array] = one_byte
+    length_rounding: Callable[[Array], Array] = one_byte
     required: Mapping[int, Literal["any", "all"]] = field(default_factory=dict)
 
 
@@ -376,12 +376,12 @@ class _ScoredPart:
     def _lengths(self) -> list[Array]:
         """For each field the lengths that the model sees."""
         return [
-            self.scoring.kept_of_lengths(counts.lengths.astype(np.float64)) for counts in self.part.fields
+            self.scoring.length_rounding(counts.lengths.astype(np.float64)) for counts in self.part.fields
         ]
 
 
 def _checked_numbers(result: Any, document_count: int) -> Array:
-    """Returns the result of a formula if it has the right form; a baseline's own formula may have errors.
+    """Returns a formula's result after checking it, because a baseline's own formula may be wrong.
 
     A frequent reason for NaN is an unknown number of the collection, because formulas get NaN for it.
 

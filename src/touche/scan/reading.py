@@ -209,9 +209,9 @@ def parts_in_parallel(reading: Reading[_T], collection: Documents, processes: in
     """Returns a collection's parts, read by several processes.
 
     Returns:
-        All parts, or None if one process must read the collection: it is small, its format has no pieces,
-        processes can't import its functions, or anything fails. The one process then finds and reports errors
-        in the files. A warning reports processes that died or can't start.
+        All parts, or None if a single process must read the collection: it is small, its format has no
+        pieces, processes can't import its functions, or something fails. The single process then finds and
+        reports errors in the files. A warning reports processes that died or can't start.
     """
     try:
         dumps(reading.begin)  # other processes can't import lambdas or inner functions

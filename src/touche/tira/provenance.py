@@ -63,8 +63,8 @@ class Software:
 def data_of_files(paths: Sequence[Path], statistics: Path | None = None, dataset: str = "") -> dict[str, Any]:
     """Describes a run's input, with MD5s of its files.
 
-    For folders, and for very many or large files, such as ClueWeb12's 27 TB, the MD5 is of a list with names
-    and sizes.
+    For folders, and if files are very many or large, like ClueWeb12's 27 TB, we compute the MD5 of a list of
+    names and sizes.
 
     Args:
         paths: the topics first, then the documents; none if no file was read, e.g. with ir_datasets.

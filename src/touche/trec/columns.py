@@ -107,7 +107,7 @@ class Words:
 
     @classmethod
     def encode(cls, column: Sequence[str]) -> "Words":
-        """Creates a column from each line's word."""
+        """Creates a column from its words, one per line."""
         code_by_word = Codes()
         codes = code_by_word.encode(column)
         return cls([*code_by_word], codes)
