@@ -79,6 +79,7 @@ FINDERS: tuple[Finder, ...] = (
         whole_reader=read_warc,
         unit="archives",
         subfolder_pattern=re.compile(r".*\.warc(?:\.gz)?"),
+        is_web_scale=True,
     ),
     FileFormat(
         "*.json",
@@ -86,6 +87,7 @@ FINDERS: tuple[Finder, ...] = (
         "web pages",
         whole_reader=clueweb22.read_clueweb22_json,
         subfolder_pattern=clueweb22.NAME,
+        is_web_scale=True,
         fits=clueweb22.is_clueweb22_json,
     ),
     FileFormat("*.json", "args.me", "arguments", pieces_of_argsme, fits=is_argsme),

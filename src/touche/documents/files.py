@@ -39,6 +39,7 @@ class FileFormat:
         whole_reader: reads a file that can't be split.
         unit: the plural noun for such files.
         subfolder_pattern: file names in subfolders; None if subfolders are ignored.
+        is_web_scale: whether there can be so many documents that ids are only compared within a file.
         fits: tells by the content whether a file is in this format; None if the name decides.
         name_suffices: whether the name alone shows the format, and a file can be read without others. A
             cluster's addresses accept only such formats.
@@ -53,6 +54,7 @@ class FileFormat:
     whole_reader: Reader | None = None
     unit: str = "files"
     subfolder_pattern: re.Pattern[str] | None = None
+    is_web_scale: bool = False
     fits: Callable[[Path], bool] | None = None
     name_suffices: bool = True
     is_last_resort: bool = False
@@ -90,8 +92,8 @@ class FileFormat:
 class Files(Documents):
     """A collection in files of one format.
 
-    Repeating an id is an error. If the format allows subfolders, ids are checked only within a file, because
-    there may be too many for memory.
+    Repeating an id is an error. For web-scale formats, ids are only compared within a file, because there may
+    be too many for memory.
     """
 
     format: FileFormat
@@ -129,8 +131,8 @@ class Files(Documents):
     def _read(self) -> Iterator[AnyDocument | RawPage | Skipped]:
         seen: set[str] = set()
         for path in self._watched():
-            if self.format.subfolder_pattern:
-                seen = set()  # check ids only within a file; see the class
+            if self.format.is_web_scale:
+                seen = set()
             yield from self.format.read(path, seen)
 
     def _watched(self) -> Iterable[Path]:

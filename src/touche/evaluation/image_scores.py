@@ -3,29 +3,12 @@
 from collections.abc import Mapping
 from statistics import fmean
 
-from touche.evaluation.evaluators import EVALUATORS, Evaluation, judged_order, judged_share
+from touche.evaluation.evaluators import Evaluation, judged_order, judged_share
 from touche.io.grouping import group_by
-from touche.tasks.measures import IMAGES, MEASURE_OF_QUESTION, Measure
+from touche.tasks.measures import IMAGES
 from touche.trec.by_stance import topic_in
 from touche.trec.columns import Run
 from touche.trec.qrels import Qrels
-
-
-def evaluation_by(evaluator: str, run: Run, qrels: Qrels, measure: Measure) -> Evaluation:
-    """Computes a measure for rankings, including the organizers' image measures.
-
-    Args:
-        evaluator: a name in ``EVALUATORS``; image measures ignore it.
-        run: the run; if stances are ranked separately, its topics are names such as ``1 PRO``.
-        qrels: the judgments for the same topics or rankings.
-        measure: the measure.
-
-    Raises:
-        ToucheError: if the run contains none of the qrels' topics.
-    """
-    if measure in MEASURE_OF_QUESTION.values():
-        return precision_per_stance(run, qrels)
-    return EVALUATORS[evaluator](run, qrels, measure)
 
 
 def precision_per_stance(run: Run, qrels: Qrels) -> Evaluation:

@@ -13,13 +13,13 @@ from touche.data.places import is_available
 from touche.data.remedies import remedy
 from touche.errors import InputError, ToucheError, check_choice, one_line, warn
 from touche.evaluation.evaluators import EVALUATORS, Evaluation
-from touche.evaluation.image_scores import evaluation_by
+from touche.evaluation.image_scores import precision_per_stance
 from touche.evaluation.notes import all_notes, all_warnings
 from touche.evaluation.scores import Evaluated, Score, Scores
 from touche.evaluation.stances import evaluate_stances
 from touche.io.progress import watched
 from touche.tasks import PAIR, STANCE, Task
-from touche.tasks.measures import parse_measures
+from touche.tasks.measures import MEASURE_OF_QUESTION, parse_measures
 from touche.trec.by_stance import read_counted, topic_in
 from touche.trec.columns import Run
 from touche.trec.qrels import Qrels
@@ -259,8 +259,10 @@ def _evaluated(
     try:
         if dimension == STANCE:
             evaluations = {name: evaluate_stances(lines, judgments, task.stances) for name in chosen}
+        elif measure in MEASURE_OF_QUESTION.values():  # of images, which only touche evaluates
+            evaluations = {name: precision_per_stance(lines, judgments) for name in chosen}
         else:
-            evaluations = {name: evaluation_by(name, lines, judgments, measure) for name in chosen}
+            evaluations = {name: EVALUATORS[name](lines, judgments, measure) for name in chosen}
     except ToucheError as error:  # no common topic; the message ends with "check that ..."
         raise ToucheError(f"{run.path}: {error}, and that the run ranks {task.rules.unit}s") from error
     return Evaluated(
