@@ -113,11 +113,13 @@ def bounded_measure(qrels: Qrels, measure: Measure, grades: Collection[int] = ()
         return ndcg
     if not measure.name.startswith(_BINARY):  # don't parse other names, because ir_measures loads slowly
         return None
-    named = parsed(measure.name)
-    has_bounds = named.NAME in _BINARY and (measure.cutoff or named.NAME == "RR") and not measure.condenses
+    ir_measure = parsed(measure.name)
+    has_bounds = (
+        ir_measure.NAME in _BINARY and (measure.cutoff or ir_measure.NAME == "RR") and not measure.condenses
+    )
     if not has_bounds:
         return None
-    return replace(ndcg, name=named.NAME, lowest_relevant=named.params.get("rel", 1))
+    return replace(ndcg, name=ir_measure.NAME, lowest_relevant=ir_measure.params.get("rel", 1))
 
 
 def topic_bounds(measure: BoundedMeasure, first: Ranked, evaluation: Evaluation) -> dict[str, Bounds]:

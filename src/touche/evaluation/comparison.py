@@ -388,17 +388,19 @@ def published_comparisons(runs: Sequence[Evaluated]) -> tuple[list[Comparison], 
     ]()  # in order and without duplicates, because several runs can get the same sentence
     scored_by_touche = [run for run in runs if run.is_ranking and _PUBLISHED_BY in run.evaluations]
     for run in scored_by_touche:
-        own = run.values(_PUBLISHED_BY)
+        run_values = run.values(_PUBLISHED_BY)
         for row in comparable(run.task, run.dimension, _PUBLISHED_BY):
             name = f"{row.name} ({row.tag})"
             values = topic_values(row)
             if isinstance(values, str):  # why there are none
                 why_missing[f"{name} is not compared in {run.dimension}: {values}"] = None
                 continue
-            scores = {topic: (rounded(own[topic]), values[topic]) for topic in own if topic in values}
+            scores = {
+                topic: (rounded(run_values[topic]), values[topic]) for topic in run_values if topic in values
+            }
             if len(scores) < _FEWEST:  # a run for other topics; the caller reports that nothing is compared
                 continue
-            if scores.keys() == own.keys() and all(value == other for value, other in scores.values()):
+            if scores.keys() == run_values.keys() and all(value == other for value, other in scores.values()):
                 equal = "both have the same value in every topic"
                 why_missing[f"{run.name} is not compared with {name}, because {equal}"] = None
             else:

@@ -112,8 +112,8 @@ def by_trec_eval(ranked: Ranked, qrels: Qrels, measure: Measure) -> dict[str, fl
 def _by_definition(ranked: Ranked, qrels: Qrels, measure: Measure) -> dict[str, float]:
     """Returns the values of one of ``OWN_MEASURES`` for all topics in the qrels."""
     graded = gains(qrels)
-    named = parsed(measure.name)
-    formula = OWN_MEASURES[named.NAME].formula
+    ir_measure = parsed(measure.name)
+    formula = OWN_MEASURES[ir_measure.NAME].formula
     highest = max((grade for labels in graded.values() for grade in labels.values()), default=0)
     values = {}
     for topic, labels in graded.items():
@@ -124,7 +124,7 @@ def _by_definition(ranked: Ranked, qrels: Qrels, measure: Measure) -> dict[str, 
             judged_grades=[*labels.values()],
             highest=highest,
         )
-        values[topic] = formula(ranking, named)
+        values[topic] = formula(ranking, ir_measure)
     return values
 
 

@@ -305,17 +305,17 @@ def fuse(
     if len(sources) < 2:
         raise ToucheError("fusion needs at least two runs; pass more")
     files = [source.path for source in sources if source.content is None]
-    named = dict.fromkeys(filter(None, map(task_of_run, files)))
+    named_tasks = dict.fromkeys(filter(None, map(task_of_run, files)))
     warnings = tuple(task_warnings(by_ranking))
-    if len(named) > 1:
-        warnings += (f"the runs are of {' and '.join(named)}; check that all runs are of one task",)
+    if len(named_tasks) > 1:
+        warnings += (f"the runs are of {' and '.join(named_tasks)}; check that all runs are of one task",)
     for warning in warnings:
         warn(warning)
     options: dict[str, Any] = {"method": method, "depth": depth, "tag": tag}
     if weights is not None:
         options["weights"] = [*weights]
     fused = fused_run(by_ranking, METHODS[method], depth, weights, tag).by_topic_number()
-    task = next(iter(named)) if len(named) == 1 else ""
+    task = next(iter(named_tasks)) if len(named_tasks) == 1 else ""
     if folder is not None:
         _write_fused(folder, sources, task, fused, options, team, command, started)
     fields_of_run = {field.name: getattr(fused, field.name) for field in fields(fused)}

@@ -91,11 +91,11 @@ def own_rank(
         per_topic: the run's value for each topic.
     """
     printed = rounded(mean, task.decimals)
-    own = {topic: rounded(value, task.decimals) for topic, value in per_topic.items()}
+    run_values = {topic: rounded(value, task.decimals) for topic, value in per_topic.items()}
     values_of_rows = {row: topic_values(row) for row in published}
     itself = None
-    if identifies_run(own):
-        itself = next((row for row, values in values_of_rows.items() if values == own), None)
+    if identifies_run(run_values):
+        itself = next((row for row, values in values_of_rows.items() if values == run_values), None)
     other_rows = [row for row in published if row is not itself]
     rank = 1 + sum(rounded(row.value) > printed for row in other_rows)
     runs = len(other_rows) + 1
@@ -104,7 +104,7 @@ def own_rank(
     complete = {  # other runs with a value for each of this run's topics
         row: values
         for row, values in values_of_rows.items()
-        if row is not itself and not isinstance(values, str) and values.keys() == own.keys()
+        if row is not itself and not isinstance(values, str) and values.keys() == run_values.keys()
     }
     if not complete:
         # Topic values stay exact here, because only their means are compared with published values.
@@ -117,7 +117,7 @@ def own_rank(
     topics = next(iter(complete.values()))  # ``topic_values`` sorts all runs' topics
     values_by_rank = [[*values.values()] for values in complete.values()]
     position = sum(rounded(row.value) > printed for row in complete)
-    values_by_rank.insert(position, [own[topic] for topic in topics])
+    values_by_rank.insert(position, [run_values[topic] for topic in topics])
     sums = resampled_sums(values_by_rank)
     low, high = rank_interval(sums, sums[position])
     is_complete = len(complete) == len(other_rows)
@@ -214,22 +214,22 @@ def standing(
     equal = [row for row in published if rounded(row.value) == printed]
     lower = [row for row in published if rounded(row.value) < printed]
     if equal:
-        named = equal  # rows that ``position`` names
+        mentioned = equal  # rows that ``position`` names
         position = f"level with {' and '.join(dict.fromkeys(map(label, equal)))}"
     elif higher and lower:
         # Not empty: the first row is higher, and its team's best.
         above = [row for row in best if row in higher][-1]
         # All lower rows can be a team's second runs, which aren't among the best.
         below = next((row for row in best if row in lower), lower[0])
-        named = [above, below]
+        mentioned = [above, below]
         position = f"between {label(above)} and {label(below)}"
     elif higher:
-        named = higher[-1:]
+        mentioned = higher[-1:]
         position = f"below {label(higher[-1])}{', the lowest published' if len(published) > 1 else ''}"
     else:
-        named = lower[:1]
+        mentioned = lower[:1]
         position = f"above {label(lower[0])}{', the highest published' if len(published) > 1 else ''}"
-    baselines = [label(row, ": ") for row in best if row.baseline and row not in named]
+    baselines = [label(row, ": ") for row in best if row.baseline and row not in mentioned]
     parts = [position, *([rank] if rank else []), *baselines]
     # Only touche evaluates stances, whose rows have a number of results.
     is_evaluator_unknown = any(row.evaluator is None and row.results is None for row in published)

@@ -114,8 +114,8 @@ def _equal_to_published(runs: Sequence[Evaluated]) -> Iterator[str]:
                 if row.low is not None and row.high is not None
             ]
             dimensions = " and ".join(values)
-            found = f"has {rows}'s published values for {dimensions} in {topics} of {topics} topics"
-            yield f"{name}: {found}{''.join(intervals)}"
+            equality = f"has {rows}'s published values for {dimensions} in {topics} of {topics} topics"
+            yield f"{name}: {equality}{''.join(intervals)}"
 
 
 def _among_reported(run: Evaluated) -> Iterator[str]:

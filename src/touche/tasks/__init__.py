@@ -242,8 +242,8 @@ def check_name(card: Path) -> None:
 def _cards() -> dict[str, Path]:
     """Returns the cards by task id. Shipped cards win."""
     folders = reversed(data_folders())  # so that earlier folders win
-    own = {card_id(card): card for folder in folders for card in (folder / "tasks").glob("[!.]*.toml")}
-    return dict(sorted((own | _shipped()).items()))
+    user_cards = {card_id(card): card for folder in folders for card in (folder / "tasks").glob("[!.]*.toml")}
+    return dict(sorted((user_cards | _shipped()).items()))
 
 
 def _card(task_id: str) -> Path | None:
