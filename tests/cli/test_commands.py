@@ -158,6 +158,8 @@ MISTYPED = {
     "tasks --reported": "--reported shows one task; name it",
     "tasks touche-2021-task-2 --reported --per-topic": "omit --per-topic",
     "tasks --reproductions --reported": "--reproductions has its own table",
+    "tasks --reproductions --team Katana": "--reproductions has its own table",
+    "tasks touche-2022-task-2 --team Katan": "no published result of 'Katan'; did you mean Katana?",
     "tasks tira spot-check/passages -o out": "out: the folder is not empty",
     "tasks tira spot-check/passages -o new --dimension relevanc": "did you mean relevance?",
     "tasks tira touche-2021-task-2 -o new": "is missing",
@@ -242,3 +244,13 @@ def test_what_java_cannot_do_is_one_line(tmp_path: Path, script: str, message: s
     done = subprocess.run(["sh", "-c", script, "sh", *run], capture_output=True, text=True, env=environment)
     assert done.returncode == 2 and message in done.stderr.splitlines()[-1]
     assert done.stderr.count("\n") == 2 and not (tmp_path / "out" / "run.txt").exists()
+
+
+def test_tasks_shows_the_runs_of_one_team(touche: Touche) -> None:
+    code, out, _ = touche("tasks", "touche-2022-task-2", "--team", "katana")
+    rows = [line for line in out.splitlines() if "  Colbert " in line]
+    assert code == 0 and len(rows) == 9  # three runs in two rankings and for stances
+    assert all("Katana" in row for row in rows) and "Captain Levi" not in out
+    code, out, _ = touche("tasks", "--team", "Katana", "--format", "csv")
+    tasks = {line.split(",")[0] for line in out.splitlines()[1:]}
+    assert code == 0 and tasks == {"touche-2020-task-2", "touche-2021-task-2", "touche-2022-task-2"}

@@ -25,8 +25,9 @@ from touche.cli.output import (
     warn,
 )
 from touche.data.checking import CheckedCard, check_cards
-from touche.errors import ToucheError
+from touche.errors import ToucheError, choice
 from touche.io.grouping import group_by
+from touche.io.identifiers import quoted
 from touche.regression.reproductions import reproductions
 from touche.runners.tira_dataset import SPLIT, write_for_tira
 from touche.task_data import PublishedResult, PublishedResults, published
@@ -113,7 +114,7 @@ _ID = Ids("task", lambda: ["check", "tira", *library.ids()])
     argument("task_id", "[TASK | check FILE | tira TASK -o DIR]", type=_ID),
     option("--all every", "Show every published run, not only the best of each team."),
     option("--per-topic", "Show the baselines' published values for each topic of TASK."),
-    option("--team NAME", "With --per-topic, show this team's values instead of the baselines'."),
+    option("--team NAME", "Show only this team's runs; with --per-topic, instead of the baselines."),
     option("--reported", "Show TIREx's values for TASK, from runs that nobody submitted."),
     option("--reproductions reruns", "Show each baseline's published values, scores on samples, and reruns."),
     FORMAT,
@@ -135,11 +136,9 @@ def tasks(
     check FILE. To
     write a TASK as a dataset for TIRA, run: touche tasks tira TASK -o DIR
     """
-    if team is not None and not per_topic:
-        raise ToucheError("--team selects values of topics; add --per-topic")
     if reruns:
-        if every or per_topic or reported:
-            raise ToucheError("--reproductions has its own table; omit --all, --per-topic and --reported")
+        if every or per_topic or reported or team:
+            raise ToucheError("--reproductions has its own table; omit the other options")
         table = reproductions(task_id)
         notes = [
             *table.notes,
@@ -147,22 +146,24 @@ def tasks(
         ]
         render(table, style, [Sheet(_REPRODUCTIONS, table, notes)])
     elif reported:
-        if task_id is None or per_topic:
-            raise ToucheError("--reported shows one task; name it, and omit --per-topic")
+        if task_id is None or per_topic or team:
+            raise ToucheError("--reported shows one task; name it, and omit --per-topic and --team")
         rows = reported_values(task_id)
         render(rows, style, [Sheet(_REPORTED, rows)])
         if not rows:
             warn(f"TIREx reports no values of {task_id}")
     elif per_topic:
         _show_topics(task_id, every, team, style)
-    elif task_id is None and not every:
+    elif task_id is None and team is None and not every:
         listed = list_tasks()
         render(listed, style, [Sheet(_TASKS, listed)])
     else:
         results = published(task_id)
+        if team is not None:
+            results = _of_team(results, team)
         sheets = _sheets_of_all_tasks(results)
         if task_id is not None:
-            sheets = _sheets_of_task(library.task(task_id), results, every)
+            sheets = _sheets_of_task(library.task(task_id), results, every or team is not None)
         render(results, style, sheets)
 
 
@@ -220,6 +221,16 @@ _TOPICS = [
     Column("measure", "measure"),
     Column("", "is_ambiguous", lambda is_ambiguous: "ambiguous" if is_ambiguous else ""),
 ]
+
+
+def _of_team(results: PublishedResults, team: str) -> PublishedResults:
+    """Returns a team's results, whatever the case of its name."""
+    rows = tuple(row for row in results if row.team.casefold() == team.casefold())
+    if not rows:
+        raise ToucheError(
+            f"no published result of {quoted(team)}; {choice(team, sorted({row.team for row in results}))}"
+        )
+    return replace(results, records=rows)
 
 
 def _show_topics(task_id: str | None, every: bool, team: str | None, style: str) -> None:
