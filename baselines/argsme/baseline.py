@@ -44,8 +44,7 @@ def argsme(
     cache_days: float = 7,
     depth: int = 1000,
 ) -> Rankings:
-    """Ranks arguments like args.me did in 2021: by the BM25 of premises, web page and (times 1.5)
-    conclusion.
+    """Ranks arguments like args.me in 2021: by BM25 over premises, web page and (times 1.5) conclusion.
 
     A result contains at least one title term in its conclusion, and all title terms on its web page. If the
     corpus contains no web pages, you get a warning, and only premises and conclusions are ranked.

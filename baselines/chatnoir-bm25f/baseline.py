@@ -39,12 +39,10 @@ def chatnoir_bm25f(
     """Ranks web pages like ChatNoir: all tokens must match, and a second query scores the matching pages.
 
     A page's score is a sum of three parts: the weighted BM25 of its fields, the BM25 of the query as a phrase
-    in
-    title and main content, and bonuses for Wikipedia and for short paths. Filters remove pages in other
+    in title and main content, and bonuses for Wikipedia and for short paths. Filters remove pages in other
     languages, with little main content or with a bad spam rank. If you only have a part of ClueWeb12, add
     --statistics clueweb12-2020 or clueweb12-2021, for that year's official topics. These statistics were
-    fitted
-    to ChatNoir's scores.
+    fitted to ChatNoir's scores.
 
     year: 2020 for the query and fields of 2020 and 2021, today for the later ones.
     model: fields for the sum above, or bm25f for textbook BM25F, which the papers name. ChatNoir doesn't use

@@ -84,7 +84,7 @@ class Bool:
 
     @property
     def is_sum(self) -> bool:
-        """Whether it only has queries in should, and one match is enough."""
+        """Whether this is a plain sum: only ``should`` contains queries, and one match is enough."""
         return self == Bool(should=self.should)
 
 

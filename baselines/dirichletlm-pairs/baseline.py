@@ -11,8 +11,7 @@ def dirichletlm_pairs(
     title.
 
     The sentences come from a topic's 100 best arguments. A sentence's score is its own log likelihood plus
-    its
-    argument's. A pair's score is the mean of its two sentences' scores.
+    its argument's. A pair's score is the mean of its two sentences' scores.
 
     mu: weight of the collection's language model, in tokens; 2000 is Elasticsearch's default.
     depth: number of pairs per topic.

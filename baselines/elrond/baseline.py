@@ -17,8 +17,7 @@ def elrond(
     """Ranks arguments by the sum of two scores: for their premises and for their debate's title.
 
     The premises must contain a term of the topic's title, the debate's title needn't. For documents other
-    than
-    arguments, the text replaces the premises.
+    than arguments, the text replaces the premises.
 
     stop_words: lucene, snowball, none, or a file with one word per line; the team's own list isn't shipped.
     mu: weight of the collection's language model, in tokens.

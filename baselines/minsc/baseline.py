@@ -12,8 +12,7 @@ def minsc(topics: Topics, documents: Documents, *, depth: int = 10) -> Rankings:
 
     Queries that end in "good" count for PRO, queries that end in "anti" for CON, and others don't count. An
     image gets the stance of the query where one of its pages ranks best; if PRO and CON tie, it's PRO. Its
-    score
-    is (101 - rank) / 100. Images with equal scores are in descending order of their ids.
+    score is (101 - rank) / 100. Images with equal scores are in descending order of their ids.
 
     depth: number of images per topic and stance.
     """

@@ -31,8 +31,7 @@ def rm3(
     documents.
 
     A word's probability is its weighted mean over the best documents of the first ranking. A document's
-    weight
-    is the title's probability in it, or its BM25 score.
+    weight is the title's probability in it, or its BM25 score.
 
     model: formula of both rankings.
     mu: weight of the collection's language model, in tokens; no effect on bm25.

@@ -128,7 +128,7 @@ def parts_in_expected(name: str) -> list[str]:
 
 
 def is_shipped(folder: Path) -> bool:
-    """Returns whether a folder is a shipped baseline's."""
+    """Returns whether a folder belongs to a shipped baseline."""
     root = shipped()
     return root is not None and folder.resolve().parent == (root / "baselines").resolve()
 

@@ -33,7 +33,7 @@ def run_command(baseline_with_options: str, dataset: str) -> str:
 
 
 def evaluation_command(dataset: str, measures: Iterable[str] = ()) -> str:
-    """Returns the command that evaluates ``run_command``'s run, by default using the task's measure."""
+    """Returns the command that evaluates the run of ``run_command``; without measures, with the task's."""
     comma_separated = ",".join(measures)
     option = f" --measure {comma_separated}" if comma_separated else ""
     return f"touche evaluate out/run.txt --task {dataset}{option}"

@@ -242,7 +242,7 @@ def _fetch_each(
 
 
 def _how_to_use(folder: Path | None) -> tuple[str, ...]:
-    """Returns a note on how to use a folder's data; none if it's empty, or searched anyway."""
+    """Returns a note on how to use a folder's data; no note if it's empty, or if it's searched anyway."""
     if folder is None or folder in tasks.data_folders():
         return ()
     if not folder.is_dir() or {path.name for path in folder.iterdir()} <= {"downloads"}:

@@ -129,11 +129,11 @@ def _by_definition(ranked: Ranked, qrels: Qrels, measure: Measure) -> dict[str, 
 
 
 def touche(run: Run, qrels: Qrels, measure: Measure) -> Evaluation:
-    """Computes nDCG@k like the organizers' script, which computes nothing else (``Measure.of_script``).
+    """Computes nDCG@k like the organizers' script. It computes no other measure (``Measure.of_script``).
 
     Documents are ordered by the rank column. Unjudged documents among the first k are removed, and the others
-    move up. Label -2 counts as 0. The ideal list contains the topic's k best labels. The mean is over topics
-    with a judged document among the first k and a positive label in the qrels; there can be none.
+    move up. Label -2 counts as 0. The ideal list contains the topic's k best labels. Topics without a judged
+    document among the first k, or without a positive label, are left out of the mean; maybe all are.
 
     Raises:
         ToucheError: if the run contains none of the qrels' topics.

@@ -148,7 +148,7 @@ _S = TypeVar("_S", Score, TopicScore, Score | TopicScore)
 
 
 def merged(scores: Sequence[_S], columns: Sequence[ScoreColumn]) -> list[_S]:
-    """Returns one score, with the evaluator ``both``, for rows on which both evaluators agree."""
+    """Merges rows on which both evaluators agree into one, with the evaluator ``both``. Other rows stay."""
     others = [column for column in columns if column.key != "evaluator"]
     by_row = group_by(scores, lambda score: tuple(column.cell(score) for column in others))
     return [replace(first, evaluator="both") if agreeing else first for first, *agreeing in by_row.values()]

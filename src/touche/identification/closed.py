@@ -116,7 +116,7 @@ FORMULAS: Mapping[str, Formula] = {
 
 
 def _shared(values: Parameters, known: Statistics) -> list[float]:
-    """Returns the numbers that a field's terms share, in the model's order. All are positive."""
+    """Returns the numbers shared by all terms of a field, in the model's order. All are positive."""
     if K1 in values:  # BM25 has c0 = k1 (1 - b) and c1 = k1 b / avgdl, where avgdl is tokens / documents
         # The fit can try b >= 1 or tiny parameters, but the logarithms of c0 and c1 must be finite.
         c0 = max(values[K1] * (1 - values[B]), 1e-12)

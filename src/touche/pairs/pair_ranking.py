@@ -325,8 +325,7 @@ def _candidate_pairs(size: int, depth: int) -> Iterator[tuple[int, int]]:
 
     A pair is at least as good as (i, j) if its smaller index is at most i and its larger index is at most j.
     There are (i + 1) j - i (i + 1) / 2 such pairs, including (i, j). We can leave out (i, j) if there are
-    more
-    than ``depth``. So for each i, j goes up to (depth + i (i + 1) / 2) / (i + 1).
+    more than ``depth``. So for each i, j goes up to (depth + i (i + 1) / 2) / (i + 1).
     """
     for i in range(size):
         largest_j = (depth + i * (i + 1) // 2) // (i + 1)

@@ -281,7 +281,7 @@ class Strip:
 
     @property
     def median(self) -> LeaderboardRow:
-        """The median run; the lower one of two."""
+        """The median run. Of two middle runs, the lower one."""
         return self.rows[len(self.rows) // 2]
 
     @property

@@ -173,7 +173,7 @@ class _Reader(Thread):
 
 @contextmanager
 def _watched(process: Process, if_killed: Sequence[str]) -> Iterator[None]:
-    """Starts a shell that ends the group if this process is killed, which closes the shell's input."""
+    """Starts a shell that ends the process's group once its input closes, e.g. if touche is killed."""
     command = ["sh", "-c", _WATCHER, "sh", str(process.pid), *if_killed]
     null = subprocess.DEVNULL
     with subprocess.Popen(

@@ -382,12 +382,12 @@ def _run_name(source: Any, default: str) -> str:
 def _table(
     source: Any, source_name: str, wanted: Sequence[str], optional: Sequence[str] = ()
 ) -> dict[str, list[Any]]:
-    """Returns a frame's, mapping's or record list's columns by their PyTerrier names.
+    """Returns the columns of a frame, a mapping or a list of records, by their PyTerrier names.
 
     Args:
         source: the run or judgments.
         source_name: their name in errors.
-        wanted: the columns for topics, documents and values.
+        wanted: the names of the required columns.
         optional: further columns, which only frames may have.
     """
     if is_frame(source):
