@@ -25,7 +25,7 @@ from touche.documents.pages import Page as WebPage
 from touche.errors import ToucheError
 from touche.io import progress
 from touche.reports import plots
-from touche.reports.report_content import _board, _given_row, _stance_view, _twins
+from touche.reports.report_content import _board, _row_of_run, _stance_view, _twins
 from touche.reports.report_records import TaskReport
 from touche.reports.texts import passage, read_texts, title_terms
 from touche.tasks import Corpus
@@ -327,7 +327,7 @@ def test_detected_stances_of_a_published_run_stand_there_once(part: TaskReport) 
         task=part.task,
         mean_bounds=lambda evaluator: None,
     )
-    run_row = _given_row(run, SCRIPT)
+    run_row = _row_of_run(run, SCRIPT)
     rows = [
         published("Boots", 0.158, tag="Always-NO", **row),
         published("Zorro", 0.158, tag="z", **row | {"results": 6}),

@@ -27,8 +27,8 @@ PATH = click.Path(path_type=Path, readable=False)
 
 
 def is_passed(name: str) -> bool:
-    """Returns whether the current command's option is on the command line."""
-    return click.get_current_context().get_parameter_source(name) is ParameterSource.COMMANDLINE
+    """Returns whether the user set the current command's option."""
+    return click.get_current_context().get_parameter_source(name) is not ParameterSource.DEFAULT
 
 
 def command_line() -> str:

@@ -3,9 +3,8 @@
 import re
 
 import click
-from click.core import ParameterSource
 
-from touche.cli.commands import OUTSIDE, Option, option
+from touche.cli.commands import OUTSIDE, Option, is_passed, option
 from touche.cli.options import checking
 from touche.errors import ToucheError
 from touche.runners.limits import PROGRAMS, RUNNER_NAMES, SPARK, Limits
@@ -54,12 +53,10 @@ def check_runner(runner: str) -> None:
     Raises:
         ToucheError: if such an option was typed.
     """
-    context = click.get_current_context()
-    for param in context.command.params:
+    for param in click.get_current_context().command.params:
         affected_runners = param.runners if isinstance(param, Option) else ()  # empty means all
         has_effect = not affected_runners or runner in affected_runners
-        is_typed = context.get_parameter_source(param.name or "") is not ParameterSource.DEFAULT
-        if is_typed and not has_effect:
+        if is_passed(param.name or "") and not has_effect:
             problem = f"{param.opts[0]} has no effect on the runner {runner}"
             # The local runner's options name further inputs and outputs, which a sandbox doesn't get.
             names_files = "local" in affected_runners

@@ -133,8 +133,7 @@ def tasks(
 
     With a TASK, JSON and CSV contain its published results, each with its measure and the command that reruns
     it. For all tasks' results, pass --all without a TASK. To check a new task's card, run: touche tasks
-    check FILE. To
-    write a TASK as a dataset for TIRA, run: touche tasks tira TASK -o DIR
+    check FILE. To write a TASK as a dataset for TIRA, run: touche tasks tira TASK -o DIR
     """
     if reruns:
         if every or per_topic or reported or team:

@@ -12,7 +12,7 @@ from touche.data.remedies import dataset_has_file, format_bytes, records
 from touche.documents.ir_datasets import library
 from touche.errors import counted
 from touche.io.opening import plain_name
-from touche.tasks.public_runs import public_runs
+from touche.tasks.public_runs import PublicRun, PublicRuns, public_runs
 
 RUNS = "runs"
 
@@ -103,21 +103,24 @@ def public_run_sources(chosen: Sequence[str] = ()) -> list[Source]:
     sources = list[Source]()
     for task_id in dict.fromkeys(tasks.task(name).id for name in chosen or tasks.ids()):
         index = public_runs(tasks.task(task_id))
-        for run in index.runs:
-            url, member = index.address(run)
-            source = Source(
-                path=f"{RUNS}/{task_id}/{run.file}.run",
-                title=f"Public runs of {task_id}",
-                page=index.page,
-                licence=index.licence,
-                url=url,
-                size=0 if member else run.bytes,  # the archive's size is unknown
-                member=member,
-                unpacked_md5=run.md5,
-                git_blob=run.git_blob,
-            )
-            sources.append(source)
+        sources += [public_run_source(task_id, index, run) for run in index.runs]
     return sources
+
+
+def public_run_source(task_id: str, index: PublicRuns, run: PublicRun) -> Source:
+    """Returns where a public run of a task's index comes from."""
+    url, member = index.address(run)
+    return Source(
+        path=f"{RUNS}/{task_id}/{run.file}.run",
+        title=f"Public runs of {task_id}",
+        page=index.page,
+        licence=index.licence,
+        url=url,
+        size=0 if member else run.bytes,  # the archive's size is unknown
+        member=member,
+        unpacked_md5=run.md5,
+        git_blob=run.git_blob,
+    )
 
 
 def is_to_download(source: Source, folder: Path | None = None) -> bool:

@@ -32,8 +32,7 @@ class Problem:
     """A hypothesis as a function of its free parameters, for a sample's documents.
 
     Numbers shared by all fields come first. Each field adds the numbers that its terms share, and one per
-    term. A free
-    weight for the second field comes last. All numbers are logarithms, except the terms'.
+    term. A free weight for the second field comes last. All numbers are logarithms, except the terms'.
 
     Attributes:
         hypothesis: the hypothesis.

@@ -11,7 +11,7 @@ from pathlib import Path
 from touche import tasks
 from touche.data.fetching import DIFFERS, verify
 from touche.data.places import is_available
-from touche.data.sources import Source, public_run_sources
+from touche.data.sources import Source, public_run_source
 from touche.errors import ToucheError
 from touche.evaluation.scoring import evaluate
 from touche.io.identifiers import optional_path
@@ -24,6 +24,7 @@ from touche.tasks.public_runs import (
     NOT_PUBLIC,
     PublicRun,
     index_path,
+    over_all_topics,
     public_runs,
     results_of,
     value_name,
@@ -119,12 +120,13 @@ def _cells(task: Task, *, is_named: bool, update: bool = False) -> Iterator[Cell
     qrels_are_here = all(is_available("qrels", judgments.file) for judgments in task.qrels.values())
     urls = dict[Published, str]()
     values = dict[Published, float | str]()
-    has_missing_untagged_run = set[str]()  # teams
-    public = [*zip(public_runs(task).runs, public_run_sources([task.id]), strict=True)]
-    for run, source in watched(public, task.id, "runs", len(public)):
+    teams_with_missing_rows = set[str]()  # whose rows only the tag in a missing run would tell
+    index = public_runs(task)
+    for run in watched(index.runs, task.id, "runs", len(index.runs)):
+        source = public_run_source(task.id, index, run)
         path = source.place()
         if not (run.tags or path):
-            has_missing_untagged_run.add(run.team)
+            teams_with_missing_rows.add(run.team)
             continue
         rows = results_of(task, run, "" if run.tags or not path else read_run(path).tag)
         for row in urls.keys() & rows:
@@ -135,13 +137,11 @@ def _cells(task: Task, *, is_named: bool, update: bool = False) -> Iterator[Cell
             values |= dict.fromkeys(rows, problem) if problem else _values(task, path, rows)
             if update and not problem:
                 _update_index(index_path(task), run, [row for row in rows if values[row] != row.value])
-    for row in task.published:
-        if row.topics is not None:  # it covers only some topics
-            continue
+    for row in over_all_topics(task):
         if row in values:
             verdict = EQUAL if values[row] == row.value else DIFFERENT
         else:
-            verdict = NOT_HERE if row in urls or row.team in has_missing_untagged_run else NOT_PUBLIC
+            verdict = NOT_HERE if row in urls or row.team in teams_with_missing_rows else NOT_PUBLIC
         value = values.get(row)
         yield Cell(
             task=task.id,

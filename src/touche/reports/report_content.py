@@ -118,7 +118,7 @@ def published_parts() -> Iterator[TaskReport]:
             View(
                 dimension=dimension,
                 evaluator="as published",
-                board=_board(given=[], published=published, twins={}, reruns=reruns),
+                board=_board(run_rows=[], published=published, twins={}, reruns=reruns),
             )
             for dimension, published in group_by(rows, lambda row: row.dimension).items()
         ]
@@ -163,7 +163,7 @@ def _reference(runs: Sequence[Evaluated], views: Sequence[View], name: str | Pat
     tags = {*rerun_tags(baselines), *(row.tag for row in baselines)}
     plain_tags = {_plain(tag) for tag in tags}
     baseline_names = [run.name for run in runs if _plain(run.tag) in plain_tags]
-    return baseline_names[0] if baseline_names else views[0].given[0].name
+    return baseline_names[0] if baseline_names else views[0].run_rows[0].name
 
 
 def _missing_texts(
@@ -204,7 +204,7 @@ def _views(runs: Sequence[Evaluated], reruns: Sequence[ExpectedScore]) -> tuple[
         undefined = [row for row in compared if row.p_t_test is None]
         reasons_without_test += [*reasons, *conclusions(undefined)]
         for dimension, ranked in by_dimension.items():
-            given = [_given_row(run, evaluator) for run in ranked]
+            run_rows = [_row_of_run(run, evaluator) for run in ranked]
             published = comparable(task, dimension, evaluator)
             views.append(
                 View(
@@ -212,7 +212,7 @@ def _views(runs: Sequence[Evaluated], reruns: Sequence[ExpectedScore]) -> tuple[
                     evaluator=evaluator,
                     qrels=ranked[0].qrels,
                     qrels_md5=_md5_of_qrels(ranked[0]),
-                    board=_board(given, published, twins[dimension], reruns),
+                    board=_board(run_rows, published, twins[dimension], reruns),
                     evaluations={run.name: run.evaluations[evaluator] for run in ranked},
                     comparisons=[comparison for comparison in compared if comparison.dimension == dimension],
                     depths=_depths(ranked, evaluator),
@@ -238,8 +238,8 @@ def _stance_view(task: Task, runs: Sequence[Evaluated], reruns: Sequence[Expecte
     published = [row for row in task.published if row.dimension == STANCE]
     if not runs and not published:
         return None
-    given = [_given_row(run, SCRIPT) for run in runs]
-    board = _board(given, published, _twins(runs, SCRIPT, published), reruns)
+    run_rows = [_row_of_run(run, SCRIPT) for run in runs]
+    board = _board(run_rows, published, _twins(runs, SCRIPT, published), reruns)
     if not runs:
         return StanceView(board)
     evaluations = {run.name: run.evaluations[SCRIPT] for run in runs}
@@ -256,7 +256,7 @@ def _stance_view(task: Task, runs: Sequence[Evaluated], reruns: Sequence[Expecte
 
 
 def _board(
-    given: Sequence[LeaderboardRow],
+    run_rows: Sequence[LeaderboardRow],
     published: Sequence[Published],
     twins: Mapping[str, Published],
     reruns: Sequence[ExpectedScore],
@@ -264,7 +264,7 @@ def _board(
     """Returns the leaderboard, best first. A run that is also published occurs once.
 
     Args:
-        given: a row per run.
+        run_rows: a row per run.
         published: the published results.
         twins: a run's published result with any evaluator, by the run's name.
         reruns: the scores that baselines' reruns must reach.
@@ -273,7 +273,7 @@ def _board(
     # A run's twin can be published with another evaluator, and then isn't in this view.
     twin_rows = {name: rows[twin] for name, twin in twins.items() if twin in rows}
     board = []
-    for row in given:
+    for row in run_rows:
         twin = twin_rows.get(row.name)
         if twin:
             row = replace(row, team=twin.name, published=twin.value, rerun=twin.rerun, level=twin.level)
@@ -322,7 +322,7 @@ def _published_rows(
     }
 
 
-def _given_row(run: Evaluated, evaluator: str) -> LeaderboardRow:
+def _row_of_run(run: Evaluated, evaluator: str) -> LeaderboardRow:
     """Returns a row for a run that the user gave."""
     score = run.scores[evaluator]
     return LeaderboardRow(
@@ -357,7 +357,7 @@ def _twins(runs: Sequence[Evaluated], evaluator: str, published: Sequence[Publis
     """
     twins = {}
     for run in runs:
-        own_row = _given_row(run, evaluator)
+        own_row = _row_of_run(run, evaluator)
         own_value = (own_row.printed, own_row.results)
         # Published values are printed; rounding only removes decimals beyond the tables'.
         same = [row for row in published if (rounded(row.value), row.results) == own_value]

@@ -28,7 +28,7 @@ _POINT_WIDTH = 1.6  # in hundredths of a strip
 _FAR = 3  # interquartile ranges below the first quartile (Tukey 1977)
 
 # Kinds of leaderboard rows.
-GIVEN = "given"  # a run that the user given
+GIVEN = "given"  # a run that the user passed
 BASELINE = "baseline"  # an organizers' published run
 PUBLISHED = "published"  # a team's published run
 
@@ -172,7 +172,7 @@ class View:
         return [row for row in self.board if row.listed]
 
     @property
-    def given(self) -> list[LeaderboardRow]:
+    def run_rows(self) -> list[LeaderboardRow]:
         """The given runs' rows, best first."""
         return [row for row in self.board if row.kind == GIVEN]
 
@@ -217,7 +217,7 @@ class View:
 
     def row(self, run: str) -> LeaderboardRow:
         """Returns a given run's row."""
-        return next(row for row in self.given if row.name == run)
+        return next(row for row in self.run_rows if row.name == run)
 
     def spread(self, topic: str) -> float:
         """Returns the range of the runs' scores on a topic."""
@@ -389,7 +389,8 @@ class TaskReport:
         verdicts = Counter(check for check, _ in checks(self.task).values())
         if not verdicts:
             return ""
-        evaluated, different = verdicts[EVALUATED] + verdicts[DIFFERENT], verdicts[DIFFERENT]
+        different = verdicts[DIFFERENT]
+        evaluated = verdicts[EVALUATED] + different
         text = f"{evaluated} of {verdicts.total()} published cells re-evaluated from the submitted runs"
         return f"{text}, {different} of them different" if different else text
 
@@ -451,7 +452,7 @@ class TaskReport:
     def mean_rank(self, run: str, evaluator: str) -> float:
         """Returns a run's rank among the given runs, averaged over dimensions."""
         return fmean(
-            1 + sum(row.printed > view.row(run).printed for row in view.given)
+            1 + sum(row.printed > view.row(run).printed for row in view.run_rows)
             for view in self.views_by(evaluator)
         )
 

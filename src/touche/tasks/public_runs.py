@@ -86,7 +86,7 @@ def public_runs(task: Task) -> PublicRuns:
     listed = Counter(row for run in index.runs if run.tags for row in results_of(task, run))
     for team, tags in index.without_run.items():
         for tag in tags:
-            rows = [row for row in _whole(task) if (row.team, row.tag) == (team, tag)]
+            rows = [row for row in over_all_topics(task) if (row.team, row.tag) == (team, tag)]
             if not rows:
                 raise InputError(path, f"no published result of {team}, {tag}", "remove it from without_run")
             listed.update(rows)
@@ -94,7 +94,7 @@ def public_runs(task: Task) -> PublicRuns:
         if count > 1:
             name = f"{row.team}, {row.tag}"
             raise InputError(path, f"two entries for {name}", "keep the one of that published result")
-    for row in _whole(task):
+    for row in over_all_topics(task):
         if not listed[row] and row.team not in index.untagged_teams:
             name = f"{row.team}, {row.tag}"
             raise InputError(path, f"no entry for {name}", "add its run to runs, or its tag to without_run")
@@ -118,7 +118,7 @@ def results_of(task: Task, run: PublicRun, tag: str = "") -> list[Published]:
         InputError: if there is no such result, or there are two of a dimension and measure.
     """
     tags = run.tags or (tag,)
-    rows = [row for row in _whole(task) if row.team == run.team and row.tag in tags]
+    rows = [row for row in over_all_topics(task) if row.team == run.team and row.tag in tags]
     if {*tags} != {row.tag for row in rows} or len({row.kind for row in rows}) < len(rows):
         problem = f"{run.file} has no published result, or two of a kind, of {run.team}, {' or '.join(tags)}"
         raise InputError(index_path(task), problem, "correct its team and tags, or the card")
@@ -141,7 +141,7 @@ def checks(task: Task) -> dict[Published, tuple[str, str]]:
     index = public_runs(task)
     result = {
         row: (NOT_EVALUATED, index.page) if row.team in index.untagged_teams else (NOT_PUBLIC, "")
-        for row in _whole(task)
+        for row in over_all_topics(task)
     }
     for run in index.runs:
         url, _ = index.address(run)
@@ -151,6 +151,6 @@ def checks(task: Task) -> dict[Published, tuple[str, str]]:
     return result
 
 
-def _whole(task: Task) -> list[Published]:
+def over_all_topics(task: Task) -> list[Published]:
     """Returns the published results over all topics."""
     return [row for row in task.published if row.topics is None]
