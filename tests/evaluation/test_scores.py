@@ -42,7 +42,7 @@ def test_another_measure_is_followed_by_every_figure(write: Write, monkeypatch: 
     assert (score.evaluator, score.measure, score.mean) == ("trec_eval", "AP", 0.5)
     assert (score.low, score.high) == bootstrap_interval([0.5, 1, 0])
     assert score.judged == pytest.approx((2 / 3 + 1 + 1 / 2) / 3)
-    assert "less than 90% of the results is judged: " in all_warnings([[run]])[0]
+    assert "less than 90% of the results is judged: " in all_warnings([run])[0]
 
 
 def test_judgments_of_ones_own(touche: Touche, write: Write) -> None:
@@ -97,7 +97,7 @@ def test_two_runs_with_one_tag_are_told_apart_by_their_paths(write: Write) -> No
     evaluated = score_task(paths, SPOT)
     assert [run.name for run in evaluated] == [str(paths[0]), str(paths[1]), "b"]
     same = "several runs have the tag 'a', so they have other names here"
-    assert all_warnings([evaluated]) == (f"{paths[0]}, {paths[1]}, relevance: {same}",)
+    assert all_warnings(evaluated) == (f"{paths[0]}, {paths[1]}, relevance: {same}",)
 
 
 @pytest.mark.parametrize(
@@ -173,4 +173,4 @@ def test_a_run_with_nothing_judged_does_not_cost_the_others(write: Write) -> Non
         (None, None, 0),
     ]
     assert not odd.scores["trec_eval"].comparable
-    assert any("and has no topic left to average over" in text for text in all_warnings([[odd]]))
+    assert any("and has no topic left to average over" in text for text in all_warnings([odd]))

@@ -149,7 +149,7 @@ def overlap(
     paths_of_runs = paths[: len(originals)]
     paths_of_baselines = paths[len(originals) :]
     records = scored_overlaps(paths_of_runs, evaluated, paths_of_baselines)
-    warnings = all_warnings([evaluated])
+    warnings = all_warnings(evaluated)
     for warning in warnings:
         warn(warning)
     return Table(ScoredOverlap, tuple(records), warnings)

@@ -16,7 +16,7 @@ from touche.evaluation.bounds import Bounds
 from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.leaderboard import comparable
 from touche.evaluation.notes import all_warnings
-from touche.evaluation.scores import Evaluated
+from touche.evaluation.scores import Evaluated, by_measure
 from touche.evaluation.scoring import score
 from touche.evaluation.significance import (
     SIGNIFICANT,
@@ -224,11 +224,11 @@ def compare(
     # Published values are touche's scores. With touche alone, ``score`` would reject a measure that
     # only trec_eval computes. With both, no pair can be compared, and the error at the end names the
     # tasks that have published values.
-    by_measure = score(sources, task, "both" if published else evaluator, "exact", measure, qrels)
+    all_evaluated = score(sources, task, "both" if published else evaluator, "exact", measure, qrels)
     compared = list[Comparison]()
     pairs = list[tuple[PairOfRuns, TopicValues, TopicValues]]()
     reasons = list[str]()  # why pairs are missing
-    for evaluated in by_measure:
+    for evaluated in by_measure(all_evaluated):
         # Only the organizers' script evaluates stances, so rankings show what you can choose.
         evaluations = next((run for run in evaluated if run.is_ranking), evaluated[0]).evaluations
         # If only touche has a measure, touche computes it even when trec_eval is chosen.
@@ -246,11 +246,11 @@ def compare(
     table = Comparisons(
         kind=Comparison,
         records=tuple(compared),
-        warnings=(*reasons, *all_warnings(by_measure)),
+        warnings=(*reasons, *all_warnings(all_evaluated)),
         notes=(*conclusions(compared), *([_ROUNDED] if published else [])),
         pairs=pairs,
         total=len(compared),
-        scored_task=None if published else by_measure[0][0].task,
+        scored_task=None if published else all_evaluated[0].task,
     )
     if not compared and (published or not table.per_topic):
         raise nothing_to_compare(reasons, task, published)
@@ -445,9 +445,9 @@ def topic_differences(
 
 def conclusions(compared: Sequence[Comparison]) -> list[str]:
     """Returns a sentence per comparison: what differs, by how much, and what the test says."""
-    by_measure = group_by(compared, lambda row: row.measure)
+    groups = group_by(compared, lambda row: row.measure)
     return [
-        f"{row.measure}, {row.dimension}: {_finding(row)}; {_significance(row, len(by_measure[row.measure]))}"
+        f"{row.measure}, {row.dimension}: {_finding(row)}; {_significance(row, len(groups[row.measure]))}"
         for row in compared
     ]
 
@@ -598,8 +598,8 @@ def difference_bounds(a: Evaluated, b: Evaluated, evaluator: str) -> Bounds | No
 
 def _corrected(compared: Sequence[Comparison]) -> list[Comparison]:
     """Groups comparisons by measure and corrects p-values for their group's size."""
-    by_measure = group_by(compared, lambda comparison: comparison.measure)
-    return [comparison for group in by_measure.values() for comparison in _corrected_together(group)]
+    groups = group_by(compared, lambda comparison: comparison.measure)
+    return [comparison for group in groups.values() for comparison in _corrected_together(group)]
 
 
 def _corrected_together(compared: Sequence[Comparison]) -> list[Comparison]:

@@ -52,27 +52,25 @@ def levels(published: Sequence[Published]) -> list[Level]:
     return [levels_of_rows[row] for row in published]
 
 
-@dataclass(frozen=True)
-class OwnRank:
-    """A run's rank among published runs.
+@dataclass(frozen=True, kw_only=True)
+class OwnRank(Level):
+    """A run's rank among published runs. Attributes as in ``Level``, plus:
 
     Attributes:
-        rank: from 1; runs with equal printed means share a rank.
+        rank: from 1; runs with equal printed means share a rank. None if there is none.
         runs: how many runs are ranked, including this one.
-        level: the rank's 95% interval, and the group.
         among: which runs the interval covers, in words; empty for all ranked runs.
     """
 
-    rank: int
-    runs: int
-    level: Level
+    rank: int | None = None
+    runs: int = 0
     among: str = ""
 
     def __str__(self) -> str:
+        if self.rank is None:
+            return ""
         text = f"rank {self.rank} of {self.runs}"
-        if self.level.low is None:
-            return text
-        return f"{text} (95%: {self.level.low} to {self.level.high}{self.among})"
+        return text if self.low is None else f"{text} (95%: {self.low} to {self.high}{self.among})"
 
 
 def own_rank(
@@ -100,7 +98,7 @@ def own_rank(
     rank = 1 + sum(rounded(row.value) > printed for row in other_rows)
     runs = len(other_rows) + 1
     if len(per_topic) < 2 or not other_rows:
-        return OwnRank(rank, runs, Level(reason="an interval needs two topics, and another run"))
+        return OwnRank(rank=rank, runs=runs, reason="an interval needs two topics, and another run")
     complete = {  # other runs with a value for each of this run's topics
         row: values
         for row, values in values_of_rows.items()
@@ -113,7 +111,7 @@ def own_rank(
         fixed_values = np.array([[row.value] for row in other_rows])  # one column, for all resamples
         low, high = rank_interval(fixed_values, means)
         reason = "no values of its topics are published, so there are no groups"
-        return OwnRank(rank, runs, Level(low, high, reason=reason), " among fixed values")
+        return OwnRank(rank=rank, runs=runs, low=low, high=high, reason=reason, among=" among fixed values")
     topics = next(iter(complete.values()))  # ``topic_values`` sorts all runs' topics
     values_by_rank = [[*values.values()] for values in complete.values()]
     position = sum(rounded(row.value) > printed for row in complete)
@@ -122,7 +120,8 @@ def own_rank(
     low, high = rank_interval(sums, sums[position])
     is_complete = len(complete) == len(other_rows)
     among = "" if is_complete else f" among {len(values_by_rank)} with a value for each topic"
-    return OwnRank(rank, runs, Level(low, high, groups(values_by_rank)[position]), among)
+    group = groups(values_by_rank)[position]
+    return OwnRank(rank=rank, runs=runs, low=low, high=high, group=group, among=among)
 
 
 def why_no_rank(task: Task, dimension: str, any_order: bool) -> str:

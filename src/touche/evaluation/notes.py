@@ -14,7 +14,7 @@ from touche.evaluation.evaluators import (
     by_trec_eval,
 )
 from touche.evaluation.leaderboard import standing, why_no_rank
-from touche.evaluation.scores import UNJUDGED_LIMIT, Evaluated, Score, unjudged_limit
+from touche.evaluation.scores import UNJUDGED_LIMIT, Evaluated, Score, by_measure, unjudged_limit
 from touche.evaluation.significance import differences_of
 from touche.evaluation.stances import StanceEvaluation
 from touche.io.grouping import group_by
@@ -28,15 +28,15 @@ from touche.trec.topics import in_order
 _SHOWN_TOPICS = 5  # topics in a list; the others are counted
 
 
-def all_warnings(by_measure: Sequence[Sequence[Evaluated]]) -> tuple[str, ...]:
+def all_warnings(runs: Sequence[Evaluated]) -> tuple[str, ...]:
     """Returns the warnings about all measures' scores, each once."""
-    return tuple(dict.fromkeys(text for group in by_measure for text in _grouped(group, doubts)))
+    return tuple(dict.fromkeys(text for group in by_measure(runs) for text in _grouped(group, doubts)))
 
 
-def all_notes(by_measure: Sequence[Sequence[Evaluated]]) -> tuple[str, ...]:
+def all_notes(runs: Sequence[Evaluated]) -> tuple[str, ...]:
     """Returns the notes on all measures' scores, each once, then the note on the task's results."""
-    notes = [text for group in by_measure for text in score_notes(group)]
-    task = by_measure[0][0].task  # the same for all measures
+    notes = [text for group in by_measure(runs) for text in score_notes(group)]
+    task = runs[0].task  # the same for all measures
     if task.results_note:
         notes.append(f"{task.id}: {task.results_note}")
     return tuple(dict.fromkeys(notes))

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,7 +14,7 @@ from touche.errors import ToucheError
 from touche.evaluation.bounds import BoundedMeasure, Bounds, bounded_measure, topic_bounds
 from touche.evaluation.bounds import mean_bounds as bounds_of_mean
 from touche.evaluation.evaluators import Evaluation, judged_order
-from touche.evaluation.leaderboard import Level, OwnRank, comparable, own_rank, why_no_rank
+from touche.evaluation.leaderboard import OwnRank, comparable, own_rank, why_no_rank
 from touche.evaluation.score_columns import MEANS, STANCES, ScoreColumn, score_columns
 from touche.evaluation.stances import ClassScores, StanceEvaluation
 from touche.io.grouping import group_by
@@ -258,7 +259,6 @@ class Evaluated(InDimension):
         bounds = self.mean_bounds(evaluator)
         is_comparable = self._is_comparable(evaluation)
         rank = self._rank(evaluator, is_comparable)
-        level = rank.level if isinstance(rank, OwnRank) else Level(reason=rank)
         return Score(
             **self._subject(evaluator),
             mean=evaluation.mean,
@@ -270,12 +270,12 @@ class Evaluated(InDimension):
             topics=evaluation.topics,
             comparable=is_comparable,
             results=evaluation.results,
-            rank=rank.rank if isinstance(rank, OwnRank) else None,
-            rank_low=level.low,
-            rank_high=level.high,
-            group=level.group,
-            rank_note=level.reason,
-            rank_text=str(rank) if isinstance(rank, OwnRank) else "",
+            rank=rank.rank,
+            rank_low=rank.low,
+            rank_high=rank.high,
+            group=rank.group,
+            rank_note=rank.reason,
+            rank_text=str(rank),
             stances=evaluation.by_class() if isinstance(evaluation, StanceEvaluation) else {},
         )
 
@@ -367,21 +367,23 @@ class Evaluated(InDimension):
                 rows.append(row)
         return rows
 
-    def _rank(self, evaluator: str, is_comparable: bool) -> OwnRank | str:
+    def _rank(self, evaluator: str, is_comparable: bool) -> OwnRank:
         """Returns the rank of an evaluator's score, or why it has none."""
         rows = self.published(evaluator)
         mean = self.evaluations[evaluator].mean
         if not rows:
-            return why_no_rank(self.task, self.dimension, self.any_order)
-        if not self.is_ranking:
-            return "stances have no rank, because N, the number of documents, differs between runs"
-        if mean is None:
-            return "there is no topic to average over"
-        if self.official_md5:
-            return "not comparable: the qrels are not the publisher's"
-        if not is_comparable:
-            return "not comparable: too many results are unjudged, or topics are missing"
-        return own_rank(self.task, rows, mean, self.evaluations[evaluator].per_topic)
+            reason = why_no_rank(self.task, self.dimension, self.any_order)
+        elif not self.is_ranking:
+            reason = "stances have no rank, because N, the number of documents, differs between runs"
+        elif mean is None:
+            reason = "there is no topic to average over"
+        elif self.official_md5:
+            reason = "not comparable: the qrels are not the publisher's"
+        elif not is_comparable:
+            reason = "not comparable: too many results are unjudged, or topics are missing"
+        else:
+            return own_rank(self.task, rows, mean, self.evaluations[evaluator].per_topic)
+        return OwnRank(reason=reason)
 
     def _is_comparable(self, evaluation: Evaluation) -> bool:
         """Returns whether a mean is comparable with published values.
@@ -397,3 +399,8 @@ class Evaluated(InDimension):
         topics = {*map(topic_in, self.judgments)} if evaluation.per_ranking else self.judgments.keys()
         is_whole = evaluation.judged_per_topic.keys() >= topics and not self.task.only_topics
         return is_whole and evaluation.unjudged <= unjudged_limit(self.task)
+
+
+def by_measure(runs: Sequence[Evaluated]) -> list[list[Evaluated]]:
+    """Divides evaluated runs, which are in the order of their measures, by measure."""
+    return [list(group) for _, group in groupby(runs, key=lambda run: run.task)]

@@ -78,14 +78,14 @@ def evaluate(
         >>> score.tag, score.measure, score.mean
         ('mine', 'RR', 0.75)
     """
-    by_measure = score(run_sources(runs), task, evaluator, pairs, measure, qrels)
+    evaluated = score(run_sources(runs), task, evaluator, pairs, measure, qrels)
     scores = Scores(
         kind=Score,
-        records=tuple(row for group in by_measure for run in group for row in run.scores.values()),
-        warnings=all_warnings(by_measure),
-        notes=all_notes(by_measure),
-        topic_scores=tuple(row for group in by_measure for run in group for row in run.topic_scores()),
-        scored_task=by_measure[0][0].task,
+        records=tuple(row for run in evaluated for row in run.scores.values()),
+        warnings=all_warnings(evaluated),
+        notes=all_notes(evaluated),
+        topic_scores=tuple(row for run in evaluated for row in run.topic_scores()),
+        scored_task=evaluated[0].task,
     )
     for text in scores.warnings:
         warn(text)
@@ -94,7 +94,7 @@ def evaluate(
 
 def score(
     runs: Sequence[RunSource], task: str | None, evaluator: str, pairs: str, measure: Any, qrels: AnyQrels
-) -> list[list[Evaluated]]:
+) -> list[Evaluated]:
     """Evaluates runs with each measure in every dimension. Arguments as for ``evaluate``."""
     check_choice("evaluator", evaluator, [*EVALUATORS, "both"])
     check_choice("order of pairs", pairs, ["exact", "any-order"])
@@ -136,7 +136,7 @@ def score_runs(
     evaluators: Sequence[str] = (),
     *,
     any_order: bool = False,
-) -> list[list[Evaluated]]:
+) -> list[Evaluated]:
     """Evaluates runs with several measures in every judged dimension of a task.
 
     Args:
@@ -148,7 +148,7 @@ def score_runs(
         any_order: evaluate each run once more, counting pairs judged in the other order too.
 
     Returns:
-        For each measure the evaluated runs, run by run.
+        The evaluated runs, measure by measure and run by run.
 
     Raises:
         ToucheError: if a file is unusable, a run is for another task, touche is named but doesn't know the
@@ -160,17 +160,17 @@ def score_runs(
             raise ToucheError(f"{task.id} does not rank pairs; omit any-order")
     if not runs:
         raise ToucheError("no run is passed; pass at least one")
-    by_measure: list[list[Evaluated]] = [[] for _ in scored_tasks]
+    evaluated_by_task: list[list[Evaluated]] = [[] for _ in scored_tasks]
     for source in watched(runs, "evaluating", "runs", len(runs)):
         try:
             run, skipped = _read(source, scored_tasks[0], judged)
         except InputError:
             check_all_are_runs(runs)
             raise
-        for task, evaluated in zip(scored_tasks, by_measure, strict=True):
+        for task, evaluated in zip(scored_tasks, evaluated_by_task, strict=True):
             in_task = {dimension: judged[dimension] for dimension in task.qrels if dimension in judged}
             evaluated += _in_every_dimension(run, task, in_task, evaluators, any_order, skipped)
-    return [with_names(evaluated) for evaluated in by_measure]
+    return with_names([run for evaluated in evaluated_by_task for run in evaluated])
 
 
 def score_task(
@@ -181,9 +181,7 @@ def score_task(
     any_order: bool = False,
 ) -> list[Evaluated]:
     """Evaluates runs with a task's measure and judgments, like ``score_runs``."""
-    judged = judgments_of([task])
-    [evaluated] = score_runs(run_sources(runs), [task], judged, evaluators, any_order=any_order)
-    return evaluated
+    return score_runs(run_sources(runs), [task], judgments_of([task]), evaluators, any_order=any_order)
 
 
 def evaluate_dimension(run: Run, task: Task, dimension: str) -> Evaluated:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from touche.errors import ToucheError, warn
 from touche.evaluation.comparison import comparisons, conclusions, run_named, with_reference
 from touche.evaluation.notes import all_notes, all_warnings
-from touche.evaluation.scores import Evaluated
+from touche.evaluation.scores import Evaluated, by_measure
 from touche.evaluation.scoring import score
 from touche.evaluation.significance import SIGNIFICANT
 from touche.io.markup import MARKUP, Markup
@@ -167,20 +167,20 @@ def wide(
         | mine | **0.750** | **0.500** |
     """
     sources, reference_name = with_reference(run_sources(runs), reference)
-    by_measure = score(sources, task, evaluator, pairs, measure, qrels)
-    table = wide_table(by_measure, reference_name, every_two)
+    evaluated = score(sources, task, evaluator, pairs, measure, qrels)
+    table = wide_table(evaluated, reference_name, every_two)
     for text in table.warnings:
         warn(text)
     return table
 
 
 def wide_table(
-    groups: Sequence[Sequence[Evaluated]], reference: str | Path | None = None, every_two: bool = False
+    evaluated: Sequence[Evaluated], reference: str | Path | None = None, every_two: bool = False
 ) -> WideTable:
     """Arranges evaluated runs in one table.
 
     Args:
-        groups: for each measure the same runs; a run occurs once per dimension.
+        evaluated: the same runs for each measure.
         reference: the run to compare the others with: its path, or its path, name or tag as a string.
         every_two: compare all pairs; can't be combined with a reference.
 
@@ -190,13 +190,13 @@ def wide_table(
     """
     if every_two and reference is not None:
         raise ToucheError("every_two and reference exclude each other; pass only one")
-    names = [*dict.fromkeys(run.name for run in groups[0])]  # the same in all groups
+    names = [*dict.fromkeys(run.name for run in evaluated)]
     # a to z, then aa to zz and so on, as many as there are runs
     alphabet = chain.from_iterable(product(ascii_lowercase, repeat=length) for length in count(1))
     letters = dict(zip(names, map("".join, alphabet), strict=False)) if every_two else {}
     columns = dict[str, list[Cell]]()
     why_missing = list[str]()  # why tests are missing
-    for runs in groups:
+    for runs in by_measure(evaluated):
         for evaluator in dict.fromkeys(evaluator for run in runs for evaluator in run.evaluations):
             scored = [run for run in runs if evaluator in run.evaluations]
             marks: Marks = {}
@@ -205,13 +205,13 @@ def wide_table(
                 why_missing += measure_why_missing
             for label in dict.fromkeys(run.label for run in scored):
                 in_column = [run for run in scored if run.label == label]
-                columns[_heading(groups, in_column[0], evaluator)] = _column(
+                columns[_heading(evaluated, in_column[0], evaluator)] = _column(
                     in_column, evaluator, names, marks
                 )
     test = f"by the paired t-test, with Holm's correction for each measure (p < {SIGNIFICANT})"
     note = ""
     if reference is not None:
-        note = f"{DIFFERENT} significantly different from {run_named(reference, groups[0]).name} {test}"
+        note = f"{DIFFERENT} significantly different from {run_named(reference, evaluated).name} {test}"
     elif every_two:
         note = f"letters: significantly higher than the run of this letter {test}"
     return WideTable(
@@ -219,8 +219,8 @@ def wide_table(
         rows=dict(zip(names, zip(*columns.values(), strict=True), strict=True)),
         letters=letters,
         note=note,
-        warnings=(*why_missing, *all_warnings(groups)),
-        notes=all_notes(groups),
+        warnings=(*why_missing, *all_warnings(evaluated)),
+        notes=all_notes(evaluated),
     )
 
 
@@ -246,16 +246,16 @@ def _marks(
     return marks, why_missing
 
 
-def _heading(groups: Sequence[Sequence[Evaluated]], run: Evaluated, evaluator: str) -> str:
+def _heading(runs: Sequence[Evaluated], run: Evaluated, evaluator: str) -> str:
     """Returns a column's heading: the measure, with dimension and evaluator if they vary.
 
     Args:
-        groups: all runs in the table.
+        runs: all runs in the table.
         run: any run in the column.
         evaluator: the column's evaluator.
     """
     parts = [str(run.measure)]
-    if len({run.label for runs in groups for run in runs}) > 1:
+    if len({other.label for other in runs}) > 1:
         parts.append(run.label)
     if len(run.evaluations) > 1:
         parts.append(f"({evaluator})")

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -238,11 +237,10 @@ def run_settings(
             topic_warnings[f"{ranker.name}: nothing found for topic {topic.number}: {topic.title}"] = None
         file = setting.folder / RUN_FILE
         try:
-            by_measure = score_runs([RunSource(file, run, file)], scored, judged, [evaluator])
+            evaluated = score_runs([RunSource(file, run, file)], scored, judged, [evaluator])
         except ToucheError as error:
             unscored.append(error)
             continue
-        evaluated = chain.from_iterable(by_measure)  # one per dimension and measure
         by_folder[setting.folder] = [_score(setting, each) for each in evaluated if each.is_ranking]
     if unscored:
         raise unscored[0]

@@ -79,7 +79,7 @@ def report(
     inputs = [source for source in (*sources, judgments) if source is not None]
     check_outputs([folder / PAGE_FILE], [source.path for source in inputs if source.content is None])
     sources, reference_name = with_reference(sources, reference)
-    [evaluated] = score_runs(sources, [scored_task], judgments_of([scored_task], judgments))
+    evaluated = score_runs(sources, [scored_task], judgments_of([scored_task], judgments))
     part = task_report(evaluated, task or scored_task.id, reference_name)
     title = f"{len(part.runs)} run{'s' if len(part.runs) > 1 else ''} of {part.dataset}"
     return write(Report(title, command, [part]), folder)

@@ -68,7 +68,7 @@ def task_report(runs: Sequence[Evaluated], dataset: str, reference: str | Path |
     runs_once = rankings_by_dimension[rankings[0].dimension]  # each dimension has all runs
     reruns = published_scores() if task.published else []
     views, reasons_without_test = _views(rankings, reruns)
-    warnings = [*reasons_without_test, *all_warnings([runs])]
+    warnings = [*reasons_without_test, *all_warnings(runs)]
     # The user's own judgments make a task that isn't a dataset.
     corpus_of_dataset = [tasks.dataset(dataset)[1]] if tasks.is_dataset(dataset) else []
     corpora = [*corpus_of_dataset, *task.corpora.values()]  # texts come from the first one that is here
