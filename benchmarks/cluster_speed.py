@@ -36,7 +36,7 @@ from touche.documents.pages import Page, PageError, RawPage
 from touche.documents.warc import read_warc
 from touche.scan.counting import ONE_FIELD, Counting, Vocabulary
 from touche.scan.tokens import analysis_named
-from touche.trec.topics import read_topics_xml
+from touche.trec.topics import read_topics
 
 FILES = 8  # of documents
 PER_ARCHIVE = 1000  # pages
@@ -154,7 +154,7 @@ def report_shares(folder: Path) -> None:
         with suppress(PageError):
             pages += [parse(page)] if isinstance(page, RawPage) else []
     parsed = time.perf_counter()
-    titles = [topic.title for topic in read_topics_xml(folder / "topics.xml")]
+    titles = [topic.title for topic in read_topics(folder / "topics.xml")]
     terms = analysis_named("english").terms(" ".join(titles))
     Counting(Vocabulary.from_terms(terms, "english"), ONE_FIELD)(pages)
     ended = time.perf_counter()

@@ -43,7 +43,7 @@ from touche.documents.args_processed import pieces_of_args_processed
 from touche.documents.jsonl import pieces_of_jsonl
 from touche.documents.pieces import parse_pieces
 from touche.io.origin import origin
-from touche.trec.topics import read_topics_xml
+from touche.trec.topics import read_topics
 
 PARTS = 8
 PEERS = Path(__file__).with_name("peers.py")
@@ -265,7 +265,7 @@ def write(
     (work / FEW).mkdir()
     (work / "anserini").mkdir()
     shutil.copy(topics, work / FEW / "topics.xml")
-    rows = (f"{topic.number}\t{topic.title}\n" for topic in read_topics_xml(topics))
+    rows = (f"{topic.number}\t{topic.title}\n" for topic in read_topics(topics))
     (work / f"{FEW}.tsv").write_text("".join(rows), encoding="utf-8")
     parts = [(work / "anserini" / f"{part}.jsonl").open("wb") for part in range(PARTS)]
     with (work / FEW / name).open("wb") as ours:
@@ -283,7 +283,7 @@ def write_many_topics(work: Path, topics: Path) -> None:
     """Writes topics made of words from the real titles, next to a link to the passages."""
     (work / MANY).mkdir()
     (work / MANY / "passages.jsonl").hardlink_to(work / FEW / "passages.jsonl")
-    words_of_titles = [topic.title.split() for topic in read_topics_xml(topics)]
+    words_of_titles = [topic.title.split() for topic in read_topics(topics)]
     titles = [*recombined(words_of_titles, MANY_TOPICS, random.Random(1000))]
     rows = (f"{number}\t{title}\n" for number, title in enumerate(titles, 1))
     (work / f"{MANY}.tsv").write_text("".join(rows), encoding="utf-8")

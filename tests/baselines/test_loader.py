@@ -20,9 +20,9 @@ from touche.documents.document_records import Document
 from touche.errors import ToucheError
 from touche.runners.image_builds import check_name
 from touche.scan import reading
-from touche.trec.topics import Topic, read_topics_xml
+from touche.trec.topics import Topic, read_topics
 
-TOPICS = read_topics_xml(ROOT / "topics" / "spot-check-arguments.xml")
+TOPICS = read_topics(ROOT / "topics" / "spot-check-arguments.xml")
 ARGUMENTS = list(read_argsme_json(ROOT / "corpora" / "spot-check-arguments" / "args-me.json"))
 
 

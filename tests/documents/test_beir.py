@@ -19,7 +19,7 @@ from touche.errors import InputError
 from touche.evaluation.scoring import score_task
 from touche.tasks import task_scored_by
 from touche.trec.qrels import read_qrels
-from touche.trec.topics import Topic, read_queries_jsonl
+from touche.trec.topics import Topic, read_topics
 
 HEADER = "query-id\tcorpus-id\tscore\n"
 
@@ -99,7 +99,7 @@ def test_a_broken_line_is_named(write: Write, line: str, problem: str) -> None:
 )
 def test_metadata_of_queries_of_other_projects_is_ignored(write: Write, metadata: object) -> None:
     path = write("queries.jsonl", json.dumps({"_id": "1", "text": "t", "metadata": metadata}))
-    assert read_queries_jsonl(path) == [Topic("1", "t")]
+    assert [*read_topics(path)] == [Topic("1", "t")]
 
 
 def test_judgments_have_a_header_and_three_columns_that_are_split_at_tabs(write: Write) -> None:
@@ -119,7 +119,7 @@ def test_judgments_have_a_header_and_three_columns_that_are_split_at_tabs(write:
     ],
 )
 def test_a_broken_query_or_judgment_is_named(write: Write, name: str, text: str, problem: str) -> None:
-    read = read_queries_jsonl if name == "queries.jsonl" else read_qrels
+    read = read_topics if name == "queries.jsonl" else read_qrels
     with pytest.raises(InputError, match=f"{name}:{problem}"):
         read(write(name, text))
 

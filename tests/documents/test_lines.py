@@ -17,7 +17,7 @@ from touche.errors import InputError
 from touche.identification.samples import read_scores as read_scores_of_run
 from touche.trec.qrels import read_qrels
 from touche.trec.runs import read_run
-from touche.trec.topics import Topic, read_queries_jsonl
+from touche.trec.topics import Topic, read_topics
 
 WANTED = {"clueweb12-a", "clueweb12-b", "7"}
 PAGE = {"URL": "http://a/", "Language": "en", "ClueWeb22-ID": "p", "Clean-Text": "text"}
@@ -26,7 +26,7 @@ FORMATS: dict[str, tuple[Callable[[Path], Iterable[Any]], str]] = {  # readers, 
     "scores.tsv": (read_scores_of_run, "1 a 0.5"),
     "a.qrels": (read_qrels, "1 0 a 1"),
     "spam-ranks.txt": (partial(read_scores, wanted=WANTED), "73 clueweb12-b"),
-    "queries.jsonl": (read_queries_jsonl, '{"qid": "1", "query": "q"}'),
+    "queries.jsonl": (read_topics, '{"qid": "1", "query": "q"}'),
     "rerank.jsonl": (read_rerank_jsonl, '{"qid": "1", "query": "q", "docno": "d", "text": "t"}'),
     "documents.jsonl": (read_documents_jsonl, '{"docno": "d", "text": "t"}'),
     "passages.jsonl": (read_documents_jsonl, '{"id": "d", "contents": "t"}'),
@@ -144,7 +144,7 @@ def test_queries_take_the_details_of_the_original_query(write: Write) -> None:
     original = {"query_id": "3", "title": "t", "description": "d", "narrative": "n", "objects": ["a", "b"]}
     lines = [{"qid": "3", "query": "t", "original_query": original}, {"qid": 4, "query": "no details"}]
     path = write("queries.jsonl.gz", "\n".join(map(json.dumps, lines)))
-    assert read_queries_jsonl(path) == [
+    assert [*read_topics(path)] == [
         Topic(number="3", title="t", objects=("a", "b"), description="d", narrative="n"),
         Topic("4", "no details"),
     ]

@@ -27,7 +27,7 @@ from touche.evaluation.linting import lint
 from touche.tasks.cards import read_card
 from touche.trec.qrels import read_qrels
 from touche.trec.runs import read_run
-from touche.trec.topics import read_queries_jsonl, read_topics_xml
+from touche.trec.topics import read_topics
 
 
 @dataclass(frozen=True)
@@ -103,8 +103,8 @@ _BM25, _CHATNOIR = (f"run {name} -i IN -o OUT" for name in ("bm25", "chatnoir-bm
 _ARCHIVES = "ClueWeb09_English_1/en0000/00.warc", "ClueWeb09_English_1/en0001/00.warc"
 
 READERS = {
-    "topics.xml": Target("topics.xml", samples.TOPICS, read_topics_xml),
-    "queries.jsonl": Target("queries.jsonl", samples.QUERIES, read_queries_jsonl),
+    "topics.xml": Target("topics.xml", samples.TOPICS, read_topics),
+    "queries.jsonl": Target("queries.jsonl", samples.QUERIES, read_topics),
     "documents.jsonl": Target("documents.jsonl", samples.DOCUMENTS, _all(read_documents_jsonl)),
     "passages.jsonl": Target("passages.jsonl", samples.PASSAGES, _all(read_documents_jsonl)),
     "corpus.jsonl": Target("corpus.jsonl", samples.BEIR, _all(read_documents_jsonl)),

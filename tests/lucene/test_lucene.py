@@ -9,10 +9,10 @@ from reading import read_argsme_json
 from touche import lucene
 from touche.documents.document_records import Argument, Document
 from touche.errors import ParameterError, ToucheError
-from touche.trec.topics import read_topics_xml
+from touche.trec.topics import read_topics
 
 SPOT_CHECK = list(read_argsme_json(ROOT / "corpora" / "spot-check-arguments" / "args-me.json"))
-TITLES = [topic.title for topic in read_topics_xml(ROOT / "topics" / "spot-check-arguments.xml")]
+TITLES = [topic.title for topic in read_topics(ROOT / "topics" / "spot-check-arguments.xml")]
 
 
 def texts(*contents: str) -> list[Document]:

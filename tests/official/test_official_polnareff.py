@@ -18,7 +18,7 @@ from touche.identification.parameters import shared_numbers
 from touche.identification.samples import read_scores
 from touche.lucene.analysis import analyzer_named, tokens
 from touche.scan.statistics import Statistics
-from touche.trec.topics import read_topics_xml
+from touche.trec.topics import read_topics
 
 # Both stop lists change nothing in their titles.
 TOPICS = [str(number) for number in range(51, 101, 4) if number != 75]
@@ -64,7 +64,7 @@ def posed(official: Path, run: str, topics: list[str]) -> Problem:
     documents = {argument.id: argument for argument in read_argsme_json(corpus)}
     titles = {
         topic.number: Counter(term for term in tokens(analyzer, topic.title) if term not in ignored)
-        for topic in read_topics_xml(official / "topics" / "touche-2021-task-1.xml")
+        for topic in read_topics(official / "topics" / "touche-2021-task-1.xml")
     }
     path = official / "runs" / "touche-2021-task-1" / f"jean-pierre-polnareff-{run}.run"
     lines = [line for line in read_scores(path) if line.topic in topics and line.document in documents]

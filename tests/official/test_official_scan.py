@@ -12,7 +12,7 @@ from reading import read_args_processed_csv, read_argsme_json, read_documents_js
 from touche import baselines
 from touche.lucene.analysis import analyzer_named, tokens
 from touche.scan.tokens import analysis_named, words
-from touche.trec.topics import read_topics_xml
+from touche.trec.topics import read_topics
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("official")]
 
@@ -47,7 +47,7 @@ def test_every_text_has_the_terms_of_lucene(official: Path) -> None:
 def test_scores_of_the_sample_are_those_of_lucene_to_the_last_bit(
     official: Path, task: str, name: str
 ) -> None:
-    topics = read_topics_xml(official / "topics" / f"{task}.xml")
+    topics = read_topics(official / "topics" / f"{task}.xml")
     (path,) = (official / "corpora").glob("argsme-2020-04-01-sample/args-me.json*")
     options = {"variant": "classic"} if name == "tfidf" else {}
     rankings = list(baselines.load(name)(topics, read_argsme_json(path), **options))

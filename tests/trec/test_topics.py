@@ -2,7 +2,7 @@ import pytest
 
 from conftest import Write
 from touche.errors import InputError
-from touche.trec.topics import Topic, read_topics, read_topics_xml
+from touche.trec.topics import Topic, read_topics
 
 
 def test_white_space_is_folded_and_the_optional_parts_may_be_absent(write: Write) -> None:
@@ -17,7 +17,7 @@ def test_white_space_is_folded_and_the_optional_parts_may_be_absent(write: Write
         <topic><number>51</number><title>Only a title?</title><objects> </objects></topic>
         </topics>""",
     )
-    assert read_topics_xml(path) == [
+    assert [*read_topics(path)] == [
         Topic(
             number="2",
             title="Which is better, a laptop or a desktop?",
@@ -60,21 +60,21 @@ TOPIC = "<topic><number>1</number><title>t</title></topic>"
 )
 def test_unusable_xml_is_named_with_its_line(write: Write, xml: str, message: str) -> None:
     with pytest.raises(InputError, match=rf"topics\.xml{message}"):
-        read_topics_xml(write("topics.xml", xml))
+        read_topics(write("topics.xml", xml))
 
 
 def test_latin1_is_read_if_declared_and_refused_if_not(write: Write) -> None:
     body = "<topics><topic><number>1</number><title>café?</title></topic></topics>"
     declared = '<?xml version="1.0" encoding="ISO-8859-1"?>' + body
-    assert read_topics_xml(write("a.xml", declared.encode("latin-1")))[0].title == "café?"
+    assert read_topics(write("a.xml", declared.encode("latin-1")))[0].title == "café?"
     with pytest.raises(InputError, match=r"b\.xml:1: broken XML"):
-        read_topics_xml(write("b.xml", body.encode("latin-1")))
+        read_topics(write("b.xml", body.encode("latin-1")))
 
 
 def test_what_is_too_large_for_a_file_of_topics_is_refused_before_it_costs_memory(write: Write) -> None:
     for name in ("topics.xml", "topics.xml.gz"):
         with pytest.raises(InputError, match=r"larger than 16 MiB|unpacks to more than 500 times"):
-            read_topics_xml(write(name, "<topics>" + " " * (1 << 24)))
+            read_topics(write(name, "<topics>" + " " * (1 << 24)))
 
 
 @pytest.mark.parametrize(

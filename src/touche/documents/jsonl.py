@@ -105,7 +105,8 @@ def read_rerank_jsonl(path: Path) -> Iterator[tuple[Topic, Document]]:
     # Keys are ("topic" or "document", id). Hashes, because the texts would need more memory.
     text_hashes: dict[tuple[str, str], int] = {}
     for line, fields in read_jsonl(path):
-        topic = topic_of_query(fields, path, line, seen=set())  # empty, because topics repeat
+        topic = topic_of_query(fields, path, line)
+        check_new_id(topic.number, "topic", set(), path, line)  # a topic may repeat
         docno = text_field(fields, "docno", path, line)
         text = text_field(fields, "text", path, line)
         for noun, id, content in (("topic", topic.number, topic.title), ("document", docno, text)):

@@ -1,10 +1,10 @@
 """Topics and their file formats."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from xml.etree.ElementTree import ParseError
+from xml.etree.ElementTree import Element, ParseError, TreeBuilder
 
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
@@ -24,14 +24,6 @@ NUMBER_NAMES = (
     "id",
 )  # the field that contains the id; the first match counts
 TITLE_NAMES = ("query", "title", "text")
-# The same for XML: elements in a <topic>, or attributes for the number.
-_XML_NAMES = {
-    "number": ("number", "num", "id"),
-    "title": ("title", "query"),
-    "description": ("description",),
-    "narrative": ("narrative",),
-    "objects": ("objects",),
-}
 _LARGEST_XML = 1 << 24  # bytes; official files have about 40,000
 _DEEPEST_XML = 100  # nested elements; deeper ones need much memory
 # Lines can contain narratives or BEIR's metadata, so they are longer than a run's and slower to read.
@@ -75,59 +67,83 @@ def read_topics(path: Path) -> tuple[Topic, ...]:
     """Reads a topics file: JSON lines if it's called .jsonl, TSV if it's called .tsv, otherwise XML.
 
     Raises:
-        InputError: if the file is broken.
+        InputError: if the file is unreadable or empty, a topic is broken, or an id occurs twice.
     """
     if ".jsonl" in path.suffixes:
-        return tuple(read_queries_jsonl(path))
-    return tuple(read_queries_tsv(path) if ".tsv" in path.suffixes else read_topics_xml(path))
+        numbered = _topics_in_jsonl(path)
+        remedy = 'put one {"qid", "query"} on each line'
+    elif ".tsv" in path.suffixes:
+        numbered = _topics_in_tsv(path)
+        remedy = "write an id, a tab and a query on each line"
+    else:
+        numbered = _topics_in_xml(path)
+        remedy = "put a <topic> with <number> and <title> into it"
+    seen = set[str]()
+    topics = list[Topic]()
+    for line, topic in numbered:
+        check_new_id(topic.number, "topic", seen, path, line)
+        topics.append(topic)
+    if not topics:
+        raise InputError(path, "no topics in this file", remedy)
+    return tuple(topics)
 
 
-def read_topics_xml(path: Path) -> list[Topic]:
-    """Reads the organizers' topics.xml: a ``<topic>`` with ``<number>`` and ``<title>`` per topic.
+def _topics_in_xml(path: Path) -> Iterator[tuple[int, Topic]]:
+    """Yields the topics in the organizers' topics.xml with their lines: a ``<topic>`` with ``<number>`` and
+    ``<title>`` each.
 
     The number can also be an attribute, and the title a ``<query>``. An element's text includes that of
     elements inside it. Whitespace becomes single blanks. Files that declare entities are rejected.
-
-    Raises:
-        InputError: if the file is unreadable or not well-formed, there is no topic, or a topic lacks its
-            title or number, or repeats a number.
     """
-    seen: set[str] = set()
-    topics = [_topic_of_texts(texts, path, line, seen) for line, texts in _parse_xml(path)]
-    return _at_least_one(topics, path, "put a <topic> with <number> and <title> into it")
+    for line, element in _topic_elements(path):
+        attribute = element.get("number") or element.get("num") or element.get("id") or ""
+        number = _text_in(element, "number", "num", "id") or with_single_blanks(attribute)
+        if not number:
+            problem = "the topic has no number"
+            raise InputError(path, problem, 'add a <number>, or an attribute number="1"', line=line)
+        title = _text_in(element, "title", "query")
+        if not title:
+            raise InputError(path, "the topic has no title", "add a <title>", line=line)
+        topic = Topic(
+            number=number,
+            title=title,
+            objects=_objects(_text_in(element, "objects"), path, line),
+            description=_text_in(element, "description"),
+            narrative=_text_in(element, "narrative"),
+        )
+        yield line, topic
 
 
-def read_queries_jsonl(path: Path) -> list[Topic]:
-    """Reads JSON lines from TIRA, BEIR or ir_datasets: ``{"qid", "query"}``, ``{"_id", "text"}`` and so on.
+def _text_in(topic: Element, *names: str) -> str:
+    """Returns the first text in the elements with these names; empty if there is none.
+
+    If an element is repeated, the first one counts.
+    """
+    elements = [topic.find(name) for name in names]
+    texts = [with_single_blanks("".join(element.itertext())) for element in elements if element is not None]
+    return next(filter(None, texts), "")
+
+
+def _topics_in_jsonl(path: Path) -> Iterator[tuple[int, Topic]]:
+    """Yields the topics in JSON lines from TIRA, BEIR or ir_datasets with their lines: ``{"qid", "query"}``,
+    ``{"_id", "text"}`` and so on.
 
     Description, narrative and objects come from TIRA's ``original_query``, BEIR's ``metadata``, or the line
     itself.
-
-    Raises:
-        InputError: if the file is unreadable, a line is broken, or a topic lacks or repeats its id.
     """
-    seen: set[str] = set()
-    lines = read_jsonl(path, _LIMITS)
-    topics = [topic_of_query(_as_in_tira(fields), path, line, seen) for line, fields in lines]
-    return _at_least_one(topics, path, 'put one {"qid", "query"} on each line')
+    for line, fields in read_jsonl(path, _LIMITS):
+        yield line, topic_of_query(_as_in_tira(fields), path, line)
 
 
-def read_queries_tsv(path: Path) -> list[Topic]:
-    """Reads lines with a topic's id and query, separated by a tab.
-
-    Raises:
-        InputError: if the file is unreadable, a line is broken, or a topic lacks or repeats its id.
-    """
-    seen: set[str] = set()
-    topics = list[Topic]()
+def _topics_in_tsv(path: Path) -> Iterator[tuple[int, Topic]]:
+    """Yields the topics in lines with an id and a query, separated by a tab."""
     for line, text in read_lines(path, _LIMITS):
         number, *queries = map(with_single_blanks, text.split("\t"))
         if len(queries) != 1 or not queries[0]:
             raise InputError(path, "not an id, a tab and a query", "write both, or queries.jsonl", line=line)
         is_header = line == 1 and number in NUMBER_NAMES and queries[0] in TITLE_NAMES
         if not is_header:
-            topics.append(Topic(check_new_id(number, "topic", seen, path, line), queries[0]))
-    return _at_least_one(topics, path, "write an id, a tab and a query on each line")
+            yield line, Topic(number, queries[0])
 
 
 def first_name(fields: Mapping[str, Any], names: Sequence[str]) -> str:
@@ -160,29 +176,20 @@ def _is_list_of_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(part, str) for part in value)
 
 
-def _at_least_one(topics: list[Topic], path: Path, remedy: str) -> list[Topic]:
-    """Returns a file's topics. If there are none, it raises an InputError."""
-    if not topics:
-        raise InputError(path, "no topics in this file", remedy)
-    return topics
-
-
-def topic_of_query(fields: dict[str, Any], path: Path, line: int, seen: set[str]) -> Topic:
+def topic_of_query(fields: dict[str, Any], path: Path, line: int) -> Topic:
     """Returns the topic in a line of queries.jsonl or rerank.jsonl.
 
     Args:
         fields: the line, with fields named as in TIRA.
         path, line: file and line, for errors.
-        seen: the ids of earlier topics; repeating one is an error.
     """
-    number = check_new_id(text_field(fields, "qid", path, line), "topic", seen, path, line)
     original = fields.get("original_query")
     details = {"objects": "", "description": "", "narrative": ""}
     if isinstance(original, dict):
         # Null and empty values count as missing.
         details |= {name: value for name, value in original.items() if value}
     return Topic(
-        number=number,
+        number=text_field(fields, "qid", path, line),
         title=with_single_blanks(text_field(fields, "query", path, line)),
         objects=_objects(details["objects"], path, line),
         description=with_single_blanks(text_field(details, "description", path, line)),
@@ -200,30 +207,19 @@ def _objects(value: Any, path: Path, line: int) -> tuple[str, ...]:
     return tuple(map(with_single_blanks, value))
 
 
-def _topic_of_texts(texts: Mapping[str, str], path: Path, line: int, seen: set[str]) -> Topic:
-    """Returns a topic made of the texts from ``_parse_xml``."""
-    if not texts["number"]:
-        problem = "the topic has no number"
-        raise InputError(path, problem, 'add a <number>, or an attribute number="1"', line=line)
-    if not texts["title"]:
-        raise InputError(path, "the topic has no title", "add a <title>", line=line)
-    check_new_id(texts["number"], "topic", seen, path, line)
-    return Topic(**{**texts, "objects": _objects(texts["objects"], path, line)})  # type: ignore[arg-type]
-
-
-def _parse_xml(path: Path) -> list[tuple[int, dict[str, str]]]:
-    """Returns each ``<topic>``'s line and texts, which are named after ``Topic``'s fields."""
-    target = _Topics(path)
-    parser = DefusedXMLParser(target=target)
-    target.expat = parser.parser
+def _topic_elements(path: Path) -> list[tuple[int, Element]]:
+    """Returns each ``<topic>`` in an XML file with its line."""
     with open_binary(path) as file:
         content = file.read(_LARGEST_XML + 1)
     if len(content) > _LARGEST_XML:
         raise InputError(path, "larger than 16 MiB", "check that this is a Touché topics file")
+    builder = _LimitedTree(path)
+    parser = DefusedXMLParser(target=builder)
+    builder.expat = parser.parser
     try:
         parser.feed(content)
-        parser.close()
-        return target.topics
+        topics = parser.close().iter("topic")
+        return [*zip(builder.topic_lines, topics, strict=True)]
     except DefusedXmlException as error:
         line = parser.parser.CurrentLineNumber
         raise InputError(path, "the file declares an entity", "remove the declaration", line=line) from error
@@ -238,64 +234,35 @@ def _parse_xml(path: Path) -> list[tuple[int, dict[str, str]]]:
         raise InputError(path, problem, remedy, line=line) from error
 
 
-class _Topics:
-    """Collects topics' texts while the parser reads. There is no tree, because nesting could use much
-    memory.
+class _LimitedTree(TreeBuilder):
+    """Builds a tree that isn't nested deeply, because that needs much memory, and notes the topics' lines.
 
     Attributes:
         expat: the parser that calls this object and knows its current line.
-        topics: each topic's line and texts.
+        topic_lines: each ``<topic>``'s line.
     """
 
     expat: Any
 
     def __init__(self, path: Path) -> None:
-        self.topics = list[tuple[int, dict[str, str]]]()
+        super().__init__()
+        self.topic_lines = list[int]()
         self._path = path
         self._depth = 0
-        self._topic_depth = 0  # where the open <topic> is nested; 0 outside
-        self._line = 0
-        self._number = ""  # the open <topic>'s attribute
-        self._texts = dict[str, list[str]]()  # the open <topic>'s texts by element
-        self._text: list[str] | None = None  # the text of the open element inside it
 
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
+    def start(self, tag: str, attributes: dict[str, str]) -> Element:
         self._depth += 1
         if self._depth > _DEEPEST_XML:
             problem = f"more than {_DEEPEST_XML} elements in each other"
             remedy = "check that this is a Touché topics file"
             raise InputError(self._path, problem, remedy, line=self.expat.CurrentLineNumber)
-        if tag == "topic" and not self._topic_depth:
-            self._topic_depth = self._depth
-            self._line = self.expat.CurrentLineNumber
-            self._texts = {}
-            numbers = (attributes.get(name, "") for name in _XML_NAMES["number"])
-            self._number = with_single_blanks(next(filter(None, numbers), ""))
-        elif (
-            self._topic_depth == self._depth - 1 and tag not in self._texts
-        ):  # if an element is repeated, the first one counts
-            self._text = self._texts[tag] = []
+        if tag == "topic":
+            self.topic_lines.append(self.expat.CurrentLineNumber)
+        return super().start(tag, attributes)
 
-    def data(self, text: str) -> None:
-        if self._text is not None:
-            self._text.append(text)
-
-    def end(self, tag: str) -> None:
-        if self._topic_depth == self._depth - 1:
-            self._text = None
-        elif self._topic_depth == self._depth:
-            texts = {tag: with_single_blanks("".join(parts)) for tag, parts in self._texts.items()}
-            fields = {
-                field: next((texts[name] for name in names if texts.get(name)), "")
-                for field, names in _XML_NAMES.items()
-            }
-            fields["number"] = fields["number"] or self._number
-            self.topics.append((self._line, fields))
-            self._topic_depth = 0
+    def end(self, tag: str) -> Element:
         self._depth -= 1
-
-    def close(self) -> None:
-        """Does nothing: the result is in ``topics``."""
+        return super().end(tag)
 
 
 def with_single_blanks(text: str) -> str:
