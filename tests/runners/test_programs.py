@@ -124,12 +124,7 @@ def test_a_command_tidies_up_if_this_program_is_killed(tmp_path: Path) -> None:
     assert wait_for(path.exists)
 
 
-OWNERS = {  # and whether they are dead
-    "alive": (container_runs._process_identity("self"), False),
-    "ended": ("4194305-2", True),
-    "whose id is used again": (f"{os.getpid()}-2", True),
-    "where there is no /proc": ("", False),
-}
+OWNERS = {"alive": (os.getpid(), False), "ended": (4194305, True), "renamed": ("mine", False)}  # and whether they are dead
 
 
 @pytest.mark.parametrize("owner", OWNERS)

@@ -46,8 +46,6 @@ TOY_PARTS = [f"spot-check/{part}" for part in ("passages", "pairs", "pages", "ar
 _SAFE_FOR_SHELL = re.compile(r"[\w.,/=:+-]+", re.ASCII)  # a word that the shell leaves alone
 # When tira-run is stopped, its container keeps running. $1 is the output folder, which it mounts.
 _REMOVE_BY_VOLUME = 'docker rm --force $(docker ps --all --quiet --filter="volume=$1")'
-# Container names: our process's id and start time, then digits that make the name unique.
-_CONTAINER_NAME = re.compile(r"touche-(?P<identity>(?P<pid>\d+)-\d+)-[0-9a-f]+")
 INVALID_FILE = f"{RUN_FILE}.invalid"  # name of a run in a wrong format
 # On Linux, a program's peak memory includes that of the process that starts it, so let a small one do
 # it. It ignores SIGTERM, which goes to the whole process group, to let the program clean up.
@@ -129,7 +127,7 @@ def run_in_container(program: str, job: Job, limits: Limits, log: Log) -> Usage:
     _remove_abandoned(program)
     image = digest(program, image_name(job.name)).digest
     with _output_directory(job) as output:
-        name = f"touche-{_process_identity('self')}-{uuid4().hex[:12]}"
+        name = f"touche-{os.getpid()}-{uuid4().hex[:12]}"
         arguments = [
             "--name",
             name,
@@ -220,8 +218,8 @@ def _remove_abandoned(program: str) -> None:
     """Removes this user's containers if their run and ``execute``'s watching shell were killed."""
     label_filter = f"--filter=label={_owner_label()}"
     for name in output_of(program, "ps", "--all", "--format={{.Names}}", label_filter).split():
-        match = _CONTAINER_NAME.fullmatch(name)  # None if someone renamed it
-        if match and _process_identity(match["pid"]) != match["identity"]:  # its process has ended
+        pid = name.removeprefix("touche-").partition("-")[0]
+        if pid.isdigit() and not Path(f"/proc/{pid}").exists():  # not if someone renamed it
             succeeds(*_removal(program, name))
 
 
@@ -236,21 +234,6 @@ def _owner_label() -> str:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         machine = f"{boot}-{Path('/proc/self/ns/pid').stat().st_ino}"
     return f"touche.owner={os.getuid()}-{machine}"
-
-
-def _process_identity(pid: str) -> str:
-    """Returns a process's id and start time, as ids are reused; empty if it has ended, or without /proc."""
-    with suppress(OSError):
-        # proc(5): the id, the program's name in parentheses, the state, and many more.
-        id_and_name, _, rest = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")
-        fields = rest.split()
-        state = fields[0]
-        is_zombie = state == "Z"
-        if not is_zombie:
-            id = id_and_name.split()[0]  # a number even if pid is "self"
-            start_time = fields[19]  # field 22 in proc(5), where the state is field 3
-            return f"{id}-{start_time}"
-    return ""
 
 
 def _sandbox(program: str, limits: Limits) -> list[str]:

@@ -19,7 +19,7 @@ from touche.errors import InputError, ToucheError
 from touche.io.origin import clone, commit_time, origin
 from touche.io.progress import bar
 from touche.io.temporary import temporary_folder
-from touche.runners.image_content import find_image, image_id
+from touche.runners.image_content import find_image
 from touche.runners.programs import Log, check_exit, check_program, execute, output_of, succeeds
 from touche.tira.provenance import PROJECT
 
@@ -251,8 +251,7 @@ def explain_failure(lines: Sequence[str]) -> str:
 
 
 def read_labels(program: str, image: str) -> dict[str, str]:
-    """Returns a local image's labels, or raises ToucheError if there is no such image."""
-    image_id(program, image)  # raises if it is missing
+    """Returns a local image's labels."""
     labels = output_of(program, "image", "inspect", "--format", "{{json .Config.Labels}}", image)
     return json.loads(labels) or {}  # null if there are none
 

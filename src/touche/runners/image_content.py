@@ -5,8 +5,8 @@ import json
 import posixpath
 import subprocess
 import tarfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from io import BufferedReader
 from typing import IO, Any
@@ -103,23 +103,18 @@ class ImageDigest:
 def digest(program: str, image: str) -> ImageDigest:
     """Returns an image's content digest. It is computed once per image id and cached on disk."""
     check_program(program)
-    id = image_id(program, image)
-    saved = cache_folder() / "images" / f"{_FORMAT}-{program}-{id.removeprefix('sha256:')}"
-    if saved.is_file():
-        return ImageDigest(image=image, id=id, digest=saved.read_text(encoding="ascii"))
-    content_digest = read_content(program, id).digest
-    with suppress(OSError, ToucheError):  # only a cache
-        saved.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(saved, content_digest)
-    return ImageDigest(image=image, id=id, digest=content_digest)
-
-
-def image_id(program: str, image: str) -> str:
-    """Returns a local image's id, or raises ToucheError if there is no such image."""
-    id = find_image(program, image)
-    if not id:
+    hexadecimal = find_image(program, image).removeprefix("sha256:")  # Podman omits the prefix
+    if not hexadecimal:
         raise ToucheError(f"{program} has no image {image}; build or pull it")
-    return id if id.startswith("sha256:") else f"sha256:{id}"  # Podman omits the prefix
+    saved = cache_folder() / "images" / f"{_FORMAT}-{program}-{hexadecimal}"
+    if saved.is_file():
+        content_digest = saved.read_text(encoding="ascii")
+    else:
+        content_digest = read_content(program, hexadecimal).digest
+        with suppress(OSError, ToucheError):  # only a cache
+            saved.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(saved, content_digest)
+    return ImageDigest(image=image, id=f"sha256:{hexadecimal}", digest=content_digest)
 
 
 def find_image(program: str, image: str) -> str:
@@ -128,28 +123,19 @@ def find_image(program: str, image: str) -> str:
 
 
 def read_content(program: str, image: str) -> Content:
-    """Reads a local image's content."""
+    """Reads a local image's content, without storing the archive on disk."""
+    command = [program, "save", image]
     try:
-        with _image_archive(program, image) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
+        with (
+            subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process,
+            tarfile.open(fileobj=process.stdout, mode="r|") as archive,
+        ):
             return parse_archive(archive)
     # The archive ends early if the program fails, and other programs may save another format.
     except (tarfile.TarError, EOFError, OSError, KeyError, TypeError, ValueError) as error:
         raise ToucheError(
             f"{program} cannot save {image} ({error}); check its service and the disk"
         ) from error
-
-
-@contextmanager
-def _image_archive(program: str, image: str) -> Iterator[IO[bytes]]:
-    """Yields the archive that ``docker save`` or ``podman save`` writes, without storing it on disk."""
-    command = [program, "save", image]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
-        try:
-            assert process.stdout is not None
-            yield process.stdout
-        finally:
-            # Otherwise, after an error, we would wait for the program to write the whole archive.
-            process.kill()
 
 
 def parse_archive(archive: tarfile.TarFile) -> Content:
