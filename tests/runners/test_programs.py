@@ -124,7 +124,11 @@ def test_a_command_tidies_up_if_this_program_is_killed(tmp_path: Path) -> None:
     assert wait_for(path.exists)
 
 
-OWNERS = {"alive": (os.getpid(), False), "ended": (4194305, True), "renamed": ("mine", False)}  # and whether they are dead
+OWNERS = {
+    "alive": (os.getpid(), False),
+    "ended": (4194305, True),
+    "renamed": ("mine", False),
+}  # and whether they are dead
 
 
 @pytest.mark.parametrize("owner", OWNERS)

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from touche.baselines.baseline_files import folder_digest
 from touche.baselines.method import Baseline
@@ -71,7 +71,11 @@ def load(name: str) -> Baseline:
         problem = f"the parameters of {only.name} are not (topics, documents, *, options)"
         raise InputError(path, problem, "write these parameters", line=only.line)
     for option in options:
-        if not all(type(value) in DEFAULT_TYPES for value in as_tuple(option.default)):
+        default = option.default
+        values = (
+            default if isinstance(default, tuple) and default else (default,)
+        )  # an empty tuple has no type
+        if not all(type(value) in DEFAULT_TYPES for value in values):
             problem = f"the default of option {option.name!r} is not int, float, str, bool or a tuple"
             raise InputError(path, problem, "choose such a default", line=only.line)
     return replace(
@@ -137,14 +141,6 @@ def frames_in(folder: Path, error: BaseException) -> list[traceback.FrameSummary
     """Returns an error's frames in a folder's code. The folder must be absolute, without links."""
     frames = traceback.extract_tb(error.__traceback__)
     return [frame for frame in frames if _is_author_code(folder, frame.filename)]
-
-
-def as_tuple(default: Any) -> tuple[Any, ...]:
-    """Returns an option's values: those in a tuple, or the single value.
-
-    An empty tuple counts as a single value. Callers reject it, because its values' type is unknown.
-    """
-    return default if isinstance(default, tuple) and default else (default,)
 
 
 def _is_author_code(folder: Path, file: str) -> bool:

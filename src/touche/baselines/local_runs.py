@@ -1,12 +1,11 @@
 """Runs a baseline in this process, and writes run.txt and its metadata."""
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
-from itertools import chain, islice
 from pathlib import Path
 from threading import Thread
 from typing import Any, TypeVar
@@ -16,7 +15,7 @@ from touche.baselines.method import Baseline
 from touche.baselines.rankings import Ranking, run_of_rankings
 from touche.documents.discovery import Input
 from touche.documents.statistics_files import StatisticsFiles
-from touche.errors import InputError, ParameterError, ToucheError
+from touche.errors import InputError, ToucheError, check_range
 from touche.io.identifiers import check_tag
 from touche.io.opening import is_file, texts_in
 from touche.io.origin import origin
@@ -76,16 +75,9 @@ class Runs:
         return _in_thread(lambda: data_of_files(self.source.files, statistics_file, self.source.dataset))
 
     @cached_property
-    def _software(self) -> Software:
-        """The baseline as the metadata describe it, without the command of a run."""
-        software = Software(
-            name=self.ranker.name, team=self._team, command="", description=self.ranker.description
-        )
-        if self.ranker.folder:
-            # Call git here, not in ``_data``'s thread: a process that the baseline forks meanwhile
-            # would keep git's pipe open.
-            software = replace(software, **origin(self.ranker.folder))
-        return software
+    def _origin(self) -> dict[str, str]:
+        """The commit and the repository of the baseline's folder."""
+        return origin(self.ranker.folder) if self.ranker.folder else {}
 
     def run(self, options: dict[str, Any], tag: str = "", output: Path | None = None) -> Run:
         """Runs the baseline. If ``output`` is passed, writes run.txt and ir-metadata.yml there.
@@ -101,26 +93,29 @@ class Runs:
             ToucheError: if the input is unusable, an option is out of range, the baseline doesn't use
                 statistics, or the output can't be written.
         """
-        depth = options.get("depth", MAX_DEPTH)  # some baselines have no such option
-        if not 1 <= depth <= MAX_DEPTH:
-            raise ParameterError(f"depth = {depth} is out of range; choose a number from 1 to {MAX_DEPTH}")
-        tag = tag or self.ranker.tag(options)
+        ranker = self.ranker
+        check_range("depth", options.get("depth", MAX_DEPTH), 1, MAX_DEPTH)  # some baselines have no depth
+        tag = tag or ranker.tag(options)
         check_tag(tag)
         if output is None:
             return run_of_rankings(self.source.topics, self._rankings(options), tag)
         started = datetime.now(UTC)
         self._remove_earlier_run(output, options)
+        # Before the thread starts: a process that the baseline forks meanwhile would keep git's pipe open.
+        commit_and_repository = self._origin
         wait_for_data = self._data  # started here, so that its thread works during the ranking
-        software = self._software
         with noting_answers() as answers:
             run = run_of_rankings(self.source.topics, self._rankings(options), tag)
-        changed_options = as_arguments(self.ranker.changed(options))
-        command = shlex.join(
-            ["touche", "run", self.ranker.name_or_path or self.ranker.name, *changed_options]
+        changed_options = as_arguments(ranker.changed(options))
+        software = Software(
+            name=ranker.name,
+            team=self._team,
+            command=shlex.join(["touche", "run", ranker.name_or_path or ranker.name, *changed_options]),
+            description=ranker.description,
+            modules=libraries(ranker.package) if ranker.folder else (),
+            **commit_and_repository,
         )
-        modules = libraries(self.ranker.package) if self.ranker.folder else ()
         data = wait_for_data() | data_of_answers(answers)
-        software = replace(software, command=command, modules=modules)
         write_run(output, run, metadata(software, tag, options, data, started, datetime.now(UTC)))
         return run
 
@@ -130,16 +125,19 @@ class Runs:
         return [topic for topic in self.source.topics if topic.number not in answered]
 
     def _rankings(self, options: Mapping[str, Any]) -> Iterator[Ranking]:
-        """Returns the baseline's rankings. It starts working when you request the first one."""
+        """Yields the baseline's rankings. A baseline that ignores the statistics is an error."""
         topics = self.source.topics
         documents = self.source.documents
         statistics = documents.statistics
         uses: list[bool] = []  # gets an entry whenever the baseline uses the statistics
         if statistics:
             documents = documents.with_statistics(replace(statistics, report=partial(uses.append, True)))
-        rankings = watched(self.ranker(topics, documents, **options), "searching", "topics", len(topics))
-        # A baseline that ignores the statistics is an error.
-        return _require_statistics_use(rankings, uses) if statistics else iter(rankings)
+        rankings = self.ranker(topics, documents, **options)
+        for ranking in watched(rankings, "searching", "topics", len(topics)):
+            if statistics and not uses:  # at the first ranking, because a long run would be useless
+                problem = "only baselines that rank with touche.scan use statistics"
+                raise ToucheError(f"{problem}; omit --statistics and --keep-statistics")
+            yield ranking
 
     def _remove_earlier_run(self, output: Path, options: Mapping[str, Any]) -> None:
         """Checks that the output can be written without overwriting an input, and removes an earlier run."""
@@ -151,18 +149,6 @@ class Runs:
         texts = [text for value in options.values() for text in texts_in(value)]
         files_in_options = [Path(text) for text in texts if is_file(text)]
         remove_earlier_run(output, [*self.source.files, *known, *files_in_options], other_outputs)
-
-
-def _require_statistics_use(rankings: Iterator[Ranking], uses: Sequence[bool]) -> Iterator[Ranking]:
-    """Yields the same rankings. Raises an error before the first if the baseline has not used the statistics.
-
-    Without this check, a long run would turn out to be useless.
-    """
-    first_ranking = [*islice(rankings, 1)]  # empty if there are no topics
-    if not uses:
-        problem = "only baselines that rank with touche.scan use statistics"
-        raise ToucheError(f"{problem}; omit --statistics and --keep-statistics")
-    yield from chain(first_ranking, rankings)
 
 
 def statistics_named(folder: Path, name: str) -> Path:

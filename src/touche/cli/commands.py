@@ -107,11 +107,7 @@ class Command(click.Command):
     def __init__(self, *args: Any, example: str = "", **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.example = example
-
-    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Inserts --quiet and --verbose before --help."""
-        *own_params, help_option = super().get_params(ctx)
-        return [*own_params, *_LEVELS, help_option]
+        self.params = [*self.params, *_LEVELS]  # commands may share the list
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Lists the options by section. Inside an image, sections that don't apply there are hidden."""
