@@ -10,7 +10,8 @@ from touche.baselines.baseline_options import as_arguments
 from touche.baselines.loader import baseline_folder
 from touche.errors import InputError, choice
 from touche.io.toml import Name, Positive, Share, Strict, read_record
-from touche.tasks import MACRO_F1, STANCE, Measure, dataset, datasets, is_dataset, measure_of
+from touche.tasks import MACRO_F1, STANCE, Measure, dataset, is_dataset, measure_of
+from touche.tasks import datasets as known_datasets
 from touche.tasks.per_topic import values_of_topics
 from touche.tasks.reported import reported_results
 from touche.tasks.task_records import Evaluator, rounded
@@ -59,8 +60,6 @@ class Expected(Strict, kw_only=True, frozen=True):
 
         Raises a ValueError as ``problem; remedy`` if they don't agree.
         """
-        if not is_dataset(self.dataset):
-            raise ValueError(f"dataset {self.dataset!r} is not known; {choice(self.dataset, datasets())}")
         return self
 
     @property
@@ -109,12 +108,16 @@ class Expected(Strict, kw_only=True, frozen=True):
         return None if isinstance(got, str) or isinstance(self.value, str) else got - self.value
 
     def accepts(self, got: float | str) -> bool:
-        """Returns whether a value is as expected: the same digest, or a number within the tolerance."""
-        difference = self.difference(got)
-        if difference is None:
+        """Returns whether a value is as expected.
+
+        A string must be equal. A number must be printed like the published one, or be within the tolerance.
+        """
+        if isinstance(got, str) or isinstance(self.value, str):
             return got == self.value
+        task, _ = dataset(self.dataset)
+        is_printed_alike = self.kind == PUBLISHED and rounded(got, task.decimals) == self.value
         # All entries with a number have a tolerance, so the default is never used.
-        return abs(difference) <= getattr(self, "tolerance", 0)
+        return is_printed_alike or abs(got - self.value) <= getattr(self, "tolerance", 0)
 
 
 class ExpectedScore(Expected, kw_only=True, frozen=True):
@@ -145,7 +148,6 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
     system: str = ""
 
     def checked(self) -> Self:
-        super().checked()
         task, _ = dataset(self.dataset)
         judgments = task.qrels.get(self.dimension)
         if judgments is None or judgments.file != self.qrels:
@@ -169,15 +171,13 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
 
     def _with_reported(self) -> Self:
         """Returns the entry with the value that TIREx reports for its system, and the source."""
-        rows = {row.system: row for row in reported_results(self.dataset)}
-        columns = {"nDCG@10": "ndcg_10", "P@10": "precision_10"}  # by measure
-        is_reported = self.system in rows and self.measure in columns and self.dimension == "relevance"
-        if not is_reported:
-            problem = f"no {self.measure} of {self.system!r} is reported for {self.dataset}"
-            raise ValueError(f"{problem}; see: touche tasks {self.dataset} --reported")
-        row = rows[self.system]
-        value = getattr(row, columns[self.measure])
-        return replace(self, reported=value, source=f"{row.source}: {self.system}")
+        for row in reported_results(self.dataset):
+            is_same = (row.system, row.dimension) == (self.system, self.dimension)
+            values = {"nDCG@10": row.ndcg_10, "P@10": row.precision_10}
+            if is_same and self.measure in values:
+                return replace(self, reported=values[self.measure], source=f"{row.source}: {row.system}")
+        problem = f"no {self.measure} of {self.system!r} is reported for {self.dataset}"
+        raise ValueError(f"{problem}; see: touche tasks {self.dataset} --reported")
 
     @property
     def value_name_and_evaluator(self) -> tuple[str, str]:
@@ -199,14 +199,6 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
         """False if the entry names an official run, which is scored instead."""
         return not self.run
 
-    def accepts(self, got: float | str) -> bool:
-        """Returns whether a score is printed like the published one, or is within the tolerance."""
-        if self.kind == PUBLISHED and isinstance(got, float):
-            task, _ = dataset(self.dataset)
-            if rounded(got, task.decimals) == self.published:
-                return True
-        return super().accepts(got)
-
 
 class ExpectedTopics(Expected, kw_only=True, frozen=True):
     """A run's published values for each topic of the dataset. A rerun must reproduce them all.
@@ -221,7 +213,6 @@ class ExpectedTopics(Expected, kw_only=True, frozen=True):
     tag: str
 
     def checked(self) -> Self:
-        super().checked()
         task, _ = dataset(self.dataset)
         entry = replace(self, measure=_measure(self.measure, task.measure).name)
         for dimension in self.dimensions:
@@ -339,7 +330,7 @@ class ExpectedFormula(Expected, kw_only=True, frozen=True):
         if has_two_fields != bool(self.combination):
             problem = "fields and combination do not fit"
             raise ValueError(f"{problem}; write one field, or two and their combination")
-        return super().checked()
+        return self
 
     @property
     def value_name_and_evaluator(self) -> tuple[str, str]:
@@ -374,15 +365,16 @@ def read_expected(baseline: str, datasets: Collection[str] = ()) -> list[Expecte
     expected = list[Expected]()
     for table, entries in tables.items():
         for index, entry in enumerate(entries):
-            if datasets and entry.dataset not in datasets and is_dataset(entry.dataset):
-                continue
             try:
-                checked = entry.checked()
+                if not is_dataset(entry.dataset):
+                    problem = f"dataset {entry.dataset!r} is not known"
+                    raise ValueError(f"{problem}; {choice(entry.dataset, known_datasets())}")
+                if not datasets or entry.dataset in datasets:
+                    expected.append(replace(entry.checked(), baseline=baseline, entry=index))
             except ValueError as error:
                 problem, _, remedy = str(error).partition("; ")
                 entry_name = f"{table}[{index + 1}]"  # messages count from 1
                 raise InputError(path, f"{entry_name}: {problem}", remedy or "correct it") from error
-            expected.append(replace(checked, baseline=baseline, entry=index))
     return expected
 
 

@@ -1,9 +1,8 @@
 """Compares a run with an entry in expected.toml. Scores are computed when an entry first needs them."""
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, partial
-from typing import Any
 
 from touche.baselines.expected import (
     REPORTED,
@@ -11,12 +10,10 @@ from touche.baselines.expected import (
     Expected,
     ExpectedFigure,
     ExpectedFormula,
-    ExpectedRun,
     ExpectedScore,
     ExpectedTopics,
 )
 from touche.data.datasets import open_dataset
-from touche.data.places import locate
 from touche.errors import ToucheError
 from touche.evaluation.evaluators import EVALUATORS, Evaluation
 from touche.evaluation.scores import Evaluated
@@ -51,12 +48,34 @@ def compare(entry: Expected, run: Run, scores: Scored) -> Outcome:
     An error is an outcome too: the entry failed.
     """
     try:
-        return _COMPARISONS[type(entry)](entry, run, scores)
+        return _compared(entry, run, scores)
     except Exception as error:
         return failed(entry, error)
 
 
-def _compared(
+def _compared(entry: Expected, run: Run, scores: Scored) -> Outcome:
+    """Measures what the entry is about."""
+    if isinstance(entry, ExpectedScore):
+        evaluation = _evaluation(scores(entry.dimension), entry.measure, entry.evaluator)
+        if evaluation.mean is None:
+            raise ToucheError(f"{entry.evaluator} scores no topic, so there is no mean; check the run")
+        return _outcome(entry, evaluation.mean, judged=evaluation.judged)
+    if isinstance(entry, ExpectedTopics):
+        return _compared_topics(entry, scores)
+    if isinstance(entry, ExpectedFigure):
+        from touche.regression.figures import MEASURES  # few entries need its 35 ms
+
+        documents = open_dataset(entry.dataset).documents
+        return _outcome(entry, float(MEASURES[entry.name](run, documents)))
+    if isinstance(entry, ExpectedFormula):
+        from touche.regression.official_runs import formula_fit  # few entries need its 106 ms
+
+        share, remark = formula_fit(entry, run)
+        return _outcome(entry, share, remark=remark)
+    return _outcome(entry, ranking_digest(run))
+
+
+def _outcome(
     entry: Expected,
     got: float | str,
     judged: float | None = None,
@@ -76,14 +95,7 @@ def _compared(
     return Outcome(expected=entry, verdict=verdict, got=got, judged=judged, remark=remark, topics=topics)
 
 
-def _score(entry: ExpectedScore, run: Run, scores: Scored) -> Outcome:
-    evaluation = _evaluation(scores(entry.dimension), entry.measure, entry.evaluator)
-    if evaluation.mean is None:
-        raise ToucheError(f"{entry.evaluator} scores no topic, so there is no mean; check the run")
-    return _compared(entry, evaluation.mean, evaluation.judged)
-
-
-def _topics(entry: ExpectedTopics, run: Run, scores: Scored) -> Outcome:
+def _compared_topics(entry: ExpectedTopics, scores: Scored) -> Outcome:
     """Counts the topics with their published value; the remark names the others."""
     task, _ = dataset(entry.dataset)
     values = list[TopicValue]()
@@ -98,7 +110,7 @@ def _topics(entry: ExpectedTopics, run: Run, scores: Scored) -> Outcome:
         for value in different
     )
     got = entry.reproduced(len(values) - len(different), len(values))
-    return _compared(entry, got, remark=remark, topics=values)
+    return _outcome(entry, got, remark=remark, topics=values)
 
 
 def _evaluation(run: Evaluated, measure: str, evaluator: str) -> Evaluation:
@@ -106,56 +118,6 @@ def _evaluation(run: Evaluated, measure: str, evaluator: str) -> Evaluation:
     if measure == run.measure.name:
         return run.evaluations[evaluator]
     return EVALUATORS[evaluator](run.lines, run.judgments, measure_of(measure))
-
-
-def _figure(entry: ExpectedFigure, run: Run, scores: Scored) -> Outcome:
-    from touche.regression.figures import MEASURES  # few entries need its 35 ms
-
-    return _compared(entry, float(MEASURES[entry.name](run, open_dataset(entry.dataset).documents)))
-
-
-def _ranking(entry: ExpectedRun, run: Run, scores: Scored) -> Outcome:
-    return _compared(entry, ranking_digest(run))
-
-
-def _formula(entry: ExpectedFormula, run: Run, scores: Scored) -> Outcome:
-    """Measures the share of the official run's scores that the formula reproduces.
-
-    The rerun must follow the same formula, and the median error can be at most ``median``.
-    """
-    # Few entries need these 106 ms.
-    from touche.identification.counts import NAMED
-    from touche.identification.hypotheses import Hypothesis
-    from touche.identification.samples import read_scores
-    from touche.regression.official_runs import ScoredRun, formula_fit
-
-    hypothesis = Hypothesis(
-        model=entry.model,
-        analysis=NAMED[entry.analysis],
-        fields=entry.fields,
-        combination=entry.combination,
-    )
-    official = ScoredRun(
-        lines=read_scores(locate("runs", entry.run)),
-        parameters=entry.parameters | entry.official_parameters,
-        mean_lengths=entry.official_mean_lengths,
-    )
-    rerun = ScoredRun(
-        lines=run,
-        parameters=entry.parameters | entry.rerun_parameters,
-        mean_lengths=entry.rerun_mean_lengths,
-    )
-    share, remark = formula_fit(hypothesis, entry.dataset, official, rerun, entry.median)
-    return _compared(entry, share, remark=remark)
-
-
-_COMPARISONS: Mapping[type[Expected], Callable[[Any, Run, Scored], Outcome]] = {
-    ExpectedScore: _score,
-    ExpectedTopics: _topics,
-    ExpectedFormula: _formula,
-    ExpectedFigure: _figure,
-    ExpectedRun: _ranking,
-}
 
 
 def ranking_digest(run: Run) -> str:

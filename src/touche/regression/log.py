@@ -145,43 +145,10 @@ def read_log(path: Path) -> list[LoggedScore]:
     Raises:
         InputError: if it can't be read, or a row is damaged.
     """
-    return _parsed(_content(path), path)
-
-
-def append_to_log(path: Path, scores: Sequence[LoggedScore]) -> None:
-    """Appends all rows to a log, or none after an error. Rows can get lost when processes append at the same
-    time.
-
-    Without rows, no log is created.
-
-    Raises:
-        InputError: if the log is damaged, or can't be written.
-    """
-    if not scores:
-        return
-    text = _content(path)
-    _parsed(text, path)  # raises an error for a damaged log
-    new_rows = StringIO()
-    writer = csv.DictWriter(new_rows, _COLUMNS, lineterminator="\n")
-    if not text:
-        writer.writeheader()
-    writer.writerows(map(asdict, scores))
-    lacks_line_break = text and not text.endswith("\n")  # at its end, after someone edited it
-    separator = "\n" if lacks_line_break else ""
-    write_whole(path, f"{text}{separator}{new_rows.getvalue()}")
-
-
-def _content(path: Path) -> str:
-    """Returns a log's text; empty if there is no such file."""
-    return "".join(decoded_lines(path)) if path.exists() else ""
-
-
-def _parsed(text: str, path: Path) -> list[LoggedScore]:
-    """Returns the rows in a log's text. Errors name the path and the line."""
-    rows = csv.DictReader(StringIO(text, newline=""), strict=True)
+    rows = csv.DictReader(decoded_lines(path) if path.exists() else [], strict=True)
     scores = []
     try:
-        if text and rows.fieldnames != _COLUMNS:
+        if rows.fieldnames not in (None, _COLUMNS):  # None without any line
             raise ValueError(f"the columns are not {', '.join(_COLUMNS)}")
         for row in rows:
             # DictReader puts superfluous fields under the name None, and gives missing fields the
@@ -195,3 +162,25 @@ def _parsed(text: str, path: Path) -> list[LoggedScore]:
         remedy = "restore this line from an earlier log"
         raise InputError(path, problem, remedy, line=rows.reader.line_num) from error
     return scores
+
+
+def append_to_log(path: Path, scores: Sequence[LoggedScore]) -> None:
+    """Appends all rows to a log, or none after an error. Rows can get lost when processes append at the same
+    time.
+
+    Without rows, no log is created.
+
+    Raises:
+        InputError: if the log can't be read or written.
+    """
+    if not scores:
+        return
+    text = "".join(decoded_lines(path)) if path.exists() else ""
+    new_rows = StringIO()
+    writer = csv.DictWriter(new_rows, _COLUMNS, lineterminator="\n")
+    if not text:
+        writer.writeheader()
+    writer.writerows(map(asdict, scores))
+    lacks_line_break = text and not text.endswith("\n")  # at its end, after someone edited it
+    separator = "\n" if lacks_line_break else ""
+    write_whole(path, f"{text}{separator}{new_rows.getvalue()}")

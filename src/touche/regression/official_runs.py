@@ -5,19 +5,21 @@ probability or weight per term and field, the same for all topics. Everything el
 Means of a measure aren't compared, because they depend on the part of the corpus.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
+from touche.baselines.expected import ExpectedFormula
 from touche.data.datasets import open_dataset
-from touche.data.places import is_available
+from touche.data.places import is_available, locate
 from touche.errors import ToucheError, choice
 from touche.evaluation.agreement import EVALUATOR, Overlap, overlap_of, rankings, scored_overlap
 from touche.evaluation.scores import Evaluated
 from touche.evaluation.scoring import evaluate_dimension
+from touche.identification.counts import NAMED
 from touche.identification.fitting import Fit
 from touche.identification.hypotheses import Hypothesis
 from touche.identification.parameters import shared_numbers
@@ -25,41 +27,18 @@ from touche.identification.samples import Array, Sample, read_scores, sample_of
 from touche.identification.search import fits_of
 from touche.tasks import STANCE, Task, dataset
 from touche.trec.columns import Run
-from touche.trec.runs import RunLine
 
 _LEAST_RERUN_SHARE = 0.999  # share of a rerun's scores that the formula must reproduce; the rest is rounding
 _MAX_RELATIVE_ERROR = 1e-4  # for a parameter
 
 
-@dataclass(frozen=True)
-class ScoredRun:
-    """A run, and what we know about its scores' formula.
-
-    Attributes:
-        lines: the run.
-        parameters: the values that fitted parameters must have, by their names in ``touche identify``.
-        mean_lengths: known mean lengths of fields in the run's collection, by field name.
-    """
-
-    lines: Sequence[RunLine]
-    parameters: Mapping[str, float]
-    mean_lengths: Mapping[str, float]
-
-
-def formula_fit(
-    hypothesis: Hypothesis, dataset_id: str, official: ScoredRun, rerun: ScoredRun, largest_median: float
-) -> tuple[float, str]:
-    """Fits a formula to the scores of an official run and of a rerun.
+def formula_fit(entry: ExpectedFormula, rerun: Run) -> tuple[float, str]:
+    """Fits an entry's formula to the scores of its official run and of a rerun.
 
     The remark gives the number of official scores and of free parameters, the median error, Kendall's tau
     between both orders (mean over topics), and the share of the rerun's scores that the formula reproduces.
 
-    Args:
-        hypothesis: the formula.
-        dataset_id: the dataset; part of its documents is enough.
-        official: the official run.
-        rerun: the baseline's run on the dataset; only the official run's topics count.
-        largest_median: how large the median error of the official scores may be.
+    Part of the dataset's documents is enough. Only the official run's topics count.
 
     Returns:
         The share of official scores that the formula reproduces within 1e-5, and the remark.
@@ -68,25 +47,32 @@ def formula_fit(
         ToucheError: if the rerun doesn't follow the formula, a parameter of either run differs, or the median
             error is too large.
     """
-    topics = {line.topic for line in official.lines}
-    rerun = replace(rerun, lines=[line for line in rerun.lines if line.topic in topics])
-    source = open_dataset(dataset_id)
-    ids = {line.document for line in chain(official.lines, rerun.lines)}
-    documents = [document for document in source.documents if document.id in ids]  # read once for both runs
-    official_sample, rerun_sample = (
-        sample_of(run.lines, source.topics, documents, dataset_id, run.mean_lengths)
-        for run in (official, rerun)
+    hypothesis = Hypothesis(
+        model=entry.model,
+        analysis=NAMED[entry.analysis],
+        fields=entry.fields,
+        combination=entry.combination,
     )
+    official = read_scores(locate("runs", entry.run))
+    topics = {line.topic for line in official}
+    lines = [line for line in rerun if line.topic in topics]
+    source = open_dataset(entry.dataset)
+    ids = {line.document for line in chain(official, lines)}
+    documents = [document for document in source.documents if document.id in ids]  # read once for both runs
+    official_sample = sample_of(
+        official, source.topics, documents, entry.dataset, entry.official_mean_lengths
+    )
+    rerun_sample = sample_of(lines, source.topics, documents, entry.dataset, entry.rerun_mean_lengths)
     official_fit, rerun_fit = fits_of(hypothesis, [official_sample, rerun_sample])
     rerun_share = rerun_fit.share()
     if rerun_share < _LEAST_RERUN_SHARE:
         problem = f"{hypothesis} reproduces only {rerun_share:.1%} of the rerun's own scores"
         raise ToucheError(f"{problem}; correct the baseline, or its entry in expected.toml")
-    _check_parameters(rerun_fit, rerun.parameters, "the rerun")
-    _check_parameters(official_fit, official.parameters, "the official run")
+    _check_parameters(rerun_fit, entry.parameters | entry.rerun_parameters, "the rerun")
+    _check_parameters(official_fit, entry.parameters | entry.official_parameters, "the official run")
     share = official_fit.share()
-    if official_fit.median > largest_median:
-        problem = f"the median error is {official_fit.median:.2g}, above {largest_median:g}"
+    if official_fit.median > entry.median:
+        problem = f"the median error is {official_fit.median:.2g}, above {entry.median:g}"
         raise ToucheError(f"{problem} ({share:.1%} of the scores are reproduced)")
     tau = _tau(official_sample, official_fit.problem.predicted(official_fit.numbers))
     fitted = f"{len(official_fit.errors)} scores with {official_fit.free_parameters} free parameters"

@@ -6,11 +6,10 @@ import tomllib
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
 
-from msgspec import convert, structs
+from msgspec import structs
 
-from touche.baselines.expected import EXPECTED_FILE, PINNED, Expected
+from touche.baselines.expected import EXPECTED_FILE, PINNED, Expected, read_expected
 from touche.baselines.loader import baseline_folder, is_shipped
 from touche.errors import InputError
 from touche.io.origin import clone
@@ -85,11 +84,12 @@ def _rewrite(expected: Expected, pinned: Expected) -> None:
             path, "it belongs to the installed package", "change it in a clone of touche-baselines"
         )
     tables = read_toml(path)
-    same = [entry for entry in tables.get(pinned.TABLE, ()) if _is_entry(entry, expected)]
+    entries = read_expected(pinned.baseline, [pinned.dataset])
+    same = [entry for entry in entries if structs.replace(entry, entry=expected.entry) == expected]
     if not same:
         problem = f"the entry for {expected.dataset} has changed since it was read"
         raise InputError(path, problem, "repeat the command")
-    same[0][pinned.PINNED_KEY] = pinned.value
+    tables[pinned.TABLE][same[0].entry][pinned.PINNED_KEY] = pinned.value
     text = path.read_bytes().decode()
     value = json.dumps(pinned.value)  # valid TOML too: a number, or hexadecimal digits in quotes
     for old in re.finditer(rf"(?<={pinned.PINNED_KEY})[\"']?\s*=\s*([^\s,#}}]+)", text):
@@ -100,12 +100,3 @@ def _rewrite(expected: Expected, pinned: Expected) -> None:
                 write_whole(path, changed)
                 return
     raise InputError(path, f"the value of {pinned.PINNED_KEY} is not found", f"change it to {value}")
-
-
-def _is_entry(table: Any, expected: Expected) -> bool:
-    """Returns whether a table in expected.toml is an entry. Other tables can be broken by now."""
-    try:
-        entry = convert(table, type(expected)).checked()
-    except ValueError:
-        return False
-    return structs.replace(entry, baseline=expected.baseline, entry=expected.entry) == expected

@@ -1,7 +1,8 @@
 """Reruns baselines on every available dataset, and compares the results with expected.toml."""
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import shutil
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from os import PathLike
@@ -23,11 +24,10 @@ from touche.io.identifiers import baseline_names, optional_path
 from touche.io.optional import imported
 from touche.io.progress import bar, processors
 from touche.io.temporary import temporary_folder
-from touche.io.writing import check_outputs, make_folder, whole, write_whole
-from touche.regression.comparing import compare, scored
+from touche.io.writing import check_outputs, make_folder, write_whole
+from touche.regression.comparing import Scored, compare, scored
 from touche.regression.log import append_to_log, check_log, logged_scores
 from touche.regression.outcomes import (
-    FAILED,
     MISSING,
     NOT_THE_SAME,
     NOTHING_EXPECTED,
@@ -199,18 +199,17 @@ def read_expectations(names: Sequence[str], datasets: Sequence[str]) -> tuple[li
     outcomes = list[Outcome]()
     for name in names or library.names():
         baseline_folder(name)  # raises an error for an unknown name
-        without_entry = Expected(baseline=name)
         try:
             entries = read_expected(name, datasets)
         except Exception as error:
-            outcomes.append(failed(without_entry, error))
+            outcomes.append(failed(Expected(baseline=name), error))
             continue
         expected += entries
         if names and not entries:  # most baselines have no entry for a given dataset
             remark = f"no entry in {EXPECTED_FILE} for {', '.join(datasets)}"
-            outcomes.append(Outcome(without_entry, NOTHING_EXPECTED, remark=remark))
-    some_unreadable = any(outcome.verdict != NOTHING_EXPECTED for outcome in outcomes)
-    if not expected and not some_unreadable:  # an unreadable file is an outcome to report
+            outcomes.append(Outcome(Expected(baseline=name), NOTHING_EXPECTED, remark=remark))
+    # An unreadable file is an outcome to report.
+    if not expected and all(outcome.verdict == NOTHING_EXPECTED for outcome in outcomes):
         raise ToucheError("expected.toml has no entry for these baselines and datasets; choose others")
     return expected, outcomes
 
@@ -259,11 +258,10 @@ def rerun(
             except Exception as error:
                 outcomes.append(failed(entry, error))
         if to_rerun:
-            # The rerun is compared with the official runs measured above.
-            official_names = [outcome.expected.run for outcome in outcomes if outcome.got is not None]
+            measured = [outcome for outcome in outcomes if outcome.got is not None]  # official runs
             try:
                 say(f"{to_rerun[0].command} on {to_rerun[0].dataset}")
-                outcomes += _rerun_outcomes(to_rerun, official_names, run, twice, keep)
+                outcomes += _rerun_outcomes(to_rerun, measured, run, twice, keep)
             except Exception as error:
                 outcomes += [failed(entry, error) for entry in to_rerun]
         yield from outcomes
@@ -278,7 +276,7 @@ def _is_available(entry: Expected) -> bool:
 
 def _rerun_outcomes(
     group: Sequence[Expected],
-    official_names: Sequence[str],
+    measured: Sequence[Outcome],
     run: Callable[[Job], Usage],
     twice: bool,
     keep: Path | None,
@@ -289,64 +287,57 @@ def _rerun_outcomes(
 
     Args:
         group: at least one entry for this baseline, its options and the dataset.
-        official_names: names of official runs in runs/ to compare with, besides those in the group's entries.
+        measured: outcomes of official runs, which the rerun is also compared with.
         run: runs a job.
         twice, keep: as for ``rerun``.
     """
-    shared = group[0]  # for the baseline, its options and the dataset
+    first = group[0]
     with temporary_folder("touche-regress-") as folder:
         jobs = [
-            Job(
-                baseline=shared.baseline,
-                arguments=shared.arguments,
-                input=shared.dataset,
-                output=folder / name,
-            )
+            Job(baseline=first.baseline, arguments=first.arguments, input=first.dataset, output=folder / name)
             for name in (["first", "second"] if twice else ["first"])
         ]
         usages = [run(job) for job in jobs]
         contents = {(job.output / RUN_FILE).read_bytes() for job in jobs}  # one if both runs are the same
         lines = read_run(_copy_run(jobs[0], keep) if keep else jobs[0].output / RUN_FILE)
-    scores = scored(lines, shared.dataset)
+    scores = scored(lines, first.dataset)
     outcomes = [replace(compare(entry, lines, scores), usage=usages[0]) for entry in group]
-    # A failed entry's official run can be unreadable.
-    names_in_entries = [outcome.expected.run for outcome in outcomes if outcome.verdict != FAILED]
+    agreements = _agreements([*measured, *outcomes], lines)
     if len(contents) > 1:
         outcomes = [replace(outcome, verdict=NOT_THE_SAME) for outcome in outcomes]
-    if keep:  # a report shows scores in all dimensions
-        evaluated = [*_in_all_dimensions(shared.dataset, scores)]
+    if keep:
+        evaluated = _in_all_dimensions(first.dataset, scores)
         outcomes = [replace(outcome, evaluated=evaluated) for outcome in outcomes]
-    # Each once; entries without an official run have an empty name.
-    names = dict.fromkeys(filter(None, [*official_names, *names_in_entries]))
-    agreements = _agreements(names, shared, lines)
     return [replace(outcomes[0], agreements=agreements), *outcomes[1:]]
 
 
-def _in_all_dimensions(dataset_id: str, scores: Callable[[str], Evaluated]) -> Iterator[Evaluated]:
-    """Yields the scores in each dimension with available qrels, unless they can't be computed."""
+def _in_all_dimensions(dataset_id: str, scores: Scored) -> list[Evaluated]:
+    """Returns the scores that a report shows: those in each dimension whose qrels are usable."""
     task, _ = tasks.dataset(dataset_id)
-    for dimension, judgments in task.qrels.items():
+    evaluated = list[Evaluated]()
+    for dimension in task.qrels:
         with suppress(ToucheError):
-            if is_available("qrels", judgments.file):
-                yield scores(dimension)
+            evaluated.append(scores(dimension))
+    return evaluated
 
 
-def _agreements(official_names: Iterable[str], shared: Expected, run: Run) -> list[Overlap]:
-    """Returns how a rerun agrees with official runs. Warns about runs that can't be compared.
+def _agreements(outcomes: Sequence[Outcome], run: Run) -> list[Overlap]:
+    """Returns how a rerun agrees with the official runs of its entries. Warns if they can't be compared.
 
     Args:
-        official_names: the official runs' names in runs/.
-        shared: an entry with the baseline, its options and the dataset.
+        outcomes: a group's outcomes. If one failed, its official run may be unreadable, and is left out.
         run: the rerun.
     """
     agreements = list[Overlap]()
-    for name in official_names:
+    entry = outcomes[0].expected  # all have the same baseline, options and dataset
+    names = [outcome.expected.run for outcome in outcomes if outcome.got is not None]
+    for name in dict.fromkeys(filter(None, names)):  # each once; most entries have none
         # Imported in the loop, because it takes 63 ms and most baselines have no official run.
         from touche.regression import official_runs
 
-        names = (f"runs/{name}", f"{shared.command} on {shared.dataset}")
+        labels = (f"runs/{name}", f"{entry.command} on {entry.dataset}")
         try:
-            agreements += official_runs.agreements(locate("runs", name), run, shared.dataset, names)
+            agreements += official_runs.agreements(locate("runs", name), run, entry.dataset, labels)
         except ToucheError as error:
             _log.warning("%s", error)
     return agreements
@@ -357,6 +348,4 @@ def _copy_run(job: Job, folder: Path) -> Path:
     options = [word.lstrip("-").replace("/", "-") for word in job.arguments]
     copy = folder / job.input.replace("/", "-") / f"{'-'.join([job.name, *options])}.txt"
     make_folder(copy.parent)
-    with whole(copy) as file:
-        file.write((job.output / RUN_FILE).read_bytes())
-    return copy
+    return Path(shutil.copyfile(job.output / RUN_FILE, copy))
