@@ -11,10 +11,8 @@ from pathlib import Path
 from touche.errors import InputError, ToucheError
 from touche.io.origin import clone
 
-_EXAMPLE = "my-team"  # new names for folder and function replace these in all files
-_EXAMPLE_FUNCTION = "my_team"
+_EXAMPLE = "my-team"  # in all files, the new name replaces it, also in the function's name, my_team
 _CONTRIBUTED = "my-method"  # an example in the form of this repository's baselines
-_CONTRIBUTED_FUNCTION = "my_method"
 _PAIRS = "my-pairs"  # its files replace the example's, for a baseline that ranks pairs of sentences
 _METHOD = re.compile("BM25 over lower-cased words, with the\npackage .*\\.")  # in the example's README
 _METHOD_OF_PAIRS = "DirichletLM's pairs of sentences,\nthose with a short sentence last."
@@ -30,8 +28,10 @@ _FILES = (
     "ruff.toml",
     ".github/workflows/check.yml",
     ".gitignore",
-    "baseline.py",
+    "baseline.py",  # last: without it, the folder is no baseline yet
 )
+_CONTRIBUTED_TEST = "test_my_method.py"
+_CONTRIBUTED_FILES = ("Dockerfile", "README.md", "expected.toml", "baseline.py")
 # Names that the function can't have: Python's, and those in baseline.py (without capitals).
 _OF_BASELINE = (
     "baseline check_range likelihood np pairs scan short_ones_last tokenize with_unmatched words".split()
@@ -71,6 +71,36 @@ def write_baseline(folder: Path, base: str = _BASE, team: str = "", part: str = 
     is_blank = team != "" and not team.strip()
     if is_blank or not team.isprintable():
         raise ToucheError(f"--team {team!r} is blank or not printable; write the name of your team at TIRA")
+    _check_new(folder)
+    target = folder.resolve()
+    example = _EXAMPLE
+    paths = {name: target / name for name in _FILES}
+    if is_contributed(target):
+        if team or part != ARGUMENTS:
+            problem = "a baseline of this repository has no team and no part"
+            raise ToucheError(f"{problem}; omit --team and --part, or name a folder outside of baselines/")
+        test = test_file(target)
+        if test.exists():
+            raise InputError(test, "this file exists already", "choose another name, or remove it")
+        example = _CONTRIBUTED
+        paths = {_CONTRIBUTED_TEST: test} | {name: target / name for name in _CONTRIBUTED_FILES}
+    new_names = {example: target.name, example.replace("-", "_"): _function_name(folder)}
+    try:
+        for name, path in paths.items():
+            # Both at once, because a new name may contain the other example's.
+            text = re.sub("|".join(new_names), lambda match: new_names[match[0]], _text(example, name, part))
+            if name == "Dockerfile":
+                text = text.replace(f"ARG BASE={_BASE}\n", f"ARG BASE={base}\n")
+                text = text.replace("ARG TEAM=\n", f"ARG TEAM={_quoted_for_dockerfile(team)}\n")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        problem = f"cannot be written ({error.strerror})"
+        raise InputError(folder, problem, "choose another place") from error
+
+
+def _check_new(folder: Path) -> None:
+    """Checks that a new baseline's folder can be made, and that its name can become a function's."""
     target = folder.resolve()
     function = _function_name(folder)
     if not function.isidentifier() or function in _TAKEN:
@@ -79,62 +109,21 @@ def write_baseline(folder: Path, base: str = _BASE, team: str = "", part: str = 
     if not target.parent.is_dir():
         raise InputError(folder, f"the folder {folder.parent} does not exist", "make it first")
     is_empty_folder = target.is_dir() and not any(target.iterdir())
-    is_usable = not target.exists() or is_empty_folder
-    if not is_usable:
+    if target.exists() and not is_empty_folder:
         raise InputError(folder, "this path exists already", "choose another name, or remove it")
-    if is_contributed(target) and (team or part != ARGUMENTS):
-        problem = "a baseline of this repository has no team and no part"
-        raise ToucheError(f"{problem}; omit --team and --part, or name a folder outside of baselines/")
-    try:
-        if is_contributed(target):
-            _write_contributed(target, function)
-        else:
-            _write(target, function, base, team, part)
-    except OSError as error:
-        problem = f"cannot be written ({error.strerror})"
-        raise InputError(folder, problem, "choose another place") from error
 
 
-def _write(target: Path, function: str, base: str, team: str, part: str) -> None:
-    """baseline.py comes last: without it, the folder is no baseline yet."""
-    new_names = {_EXAMPLE: target.name, _EXAMPLE_FUNCTION: function}
-    for name in _FILES:
-        source = Path(__file__).parent / _PAIRS / name
-        if part != "pairs" or not source.exists():
-            source = Path(__file__).parent / _EXAMPLE / name
-        text = source.read_text(encoding="utf-8")
-        if name.endswith((".md", ".yml")):  # the other files are for several parts
-            text = text.replace(f"spot-check/{ARGUMENTS}", f"spot-check/{part}")
-        if part == "pairs":
-            text = _METHOD.sub(_METHOD_OF_PAIRS, text).replace("--b 0.4", "--shortest 20")
-        # Both at once, because a new name may contain the other example's.
-        text = re.sub("|".join(new_names), lambda match: new_names[match[0]], text)
-        if name == "Dockerfile":
-            text = text.replace(f"ARG BASE={_BASE}\n", f"ARG BASE={base}\n")
-            text = text.replace("ARG TEAM=\n", f"ARG TEAM={_quoted_for_dockerfile(team)}\n")
-        path = target / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-
-
-def _write_contributed(target: Path, function: str) -> None:
-    example = Path(__file__).parent / _CONTRIBUTED
-    new_names = {_CONTRIBUTED: target.name, _CONTRIBUTED_FUNCTION: function}
-    test = test_file(target)
-    if test.exists():
-        raise InputError(test, "this file exists already", "choose another name, or remove it")
-    target.mkdir(exist_ok=True)
-    for name in (
-        f"test_{_CONTRIBUTED_FUNCTION}.py",
-        "Dockerfile",
-        "README.md",
-        "expected.toml",
-        "baseline.py",
-    ):
-        text = (example / name).read_text(encoding="utf-8")
-        text = re.sub("|".join(new_names), lambda match: new_names[match[0]], text)
-        path = test if name.startswith("test_") else target / name
-        path.write_text(text, encoding="utf-8")
+def _text(example: str, name: str, part: str) -> str:
+    """Returns the text of an example's file for a part of the toy collection."""
+    source = Path(__file__).parent / _PAIRS / name
+    if part != "pairs" or not source.exists():
+        source = Path(__file__).parent / example / name
+    text = source.read_text(encoding="utf-8")
+    if name.endswith((".md", ".yml")):  # the other files are for several parts
+        text = text.replace(f"spot-check/{ARGUMENTS}", f"spot-check/{part}")
+    if part == "pairs":
+        text = _METHOD.sub(_METHOD_OF_PAIRS, text).replace("--b 0.4", "--shortest 20")
+    return text
 
 
 def _quoted_for_dockerfile(value: str) -> str:
