@@ -61,12 +61,6 @@ def _finder(path: str) -> FileFinder:
 sys.path_hooks.insert(0, _finder)
 
 
-def make_packages(packages: Mapping[str, str]) -> None:
-    """Creates packages from their names and folders, e.g. in another process."""
-    for name, folder in packages.items():
-        make_package(name, folder)
-
-
 def without_packages(text: str) -> str:
     """Removes the generated package names in front of modules."""
     return re.sub(rf"{PREFIX}\w+\.", "", text)

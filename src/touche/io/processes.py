@@ -14,7 +14,7 @@ from pickle import PicklingError, dumps, loads
 from typing import Any, TypeVar
 
 from touche.errors import ToucheError
-from touche.io.packages import folders, make_packages
+from touche.io.packages import folders, make_package
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
@@ -108,7 +108,8 @@ def _begin_process(packages: Mapping[str, str], work: bytes) -> None:
     """Creates the baselines' packages, and calls the pickled function that was passed to ``Pool``."""
     # Without this thread, a worker whose parent was killed would wait forever.
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    make_packages(packages)
+    for name, folder in packages.items():
+        make_package(name, folder)
     begin, args = loads(work)
     if begin:
         begin(*args)

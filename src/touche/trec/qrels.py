@@ -2,7 +2,8 @@
 
 import logging
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from itertools import chain
 from numbers import Integral
 from os import PathLike
 from pathlib import Path
@@ -122,26 +123,19 @@ def read_qrels(
         InputError: if the file is unreadable or empty, a line is broken or has an unknown grade, or two lines
             contradict each other.
     """
-    return _read(path, content, excluded_topics, _grade_parser(path, labels))
-
-
-def _grade_parser(path: Path, labels: Collection[int] | None) -> Callable[[str, int], int]:
-    """Returns a function that parses a grade; its second argument is the line number."""
-
-    def parse_grade(text: str, line: int) -> int:
-        match = _GRADE.fullmatch(text)
-        if match is None or abs(int(match[1])) > LARGEST_GRADE:
-            problem = f"grade {quoted(text)} is not a whole number up to {LARGEST_GRADE:,}"
-            is_stance = text.isalpha()  # e.g. PRO, in a file with stances
-            hint = "; to score stances, use the measure macro F1" if is_stance else ""
-            remedy = f"write grades such as -2, 0 or 2{hint}"
-            raise InputError(path, problem, remedy, line=line)
-        grade = int(match[1])
-        if labels is not None and grade not in labels:
-            raise _unknown(path, f"grade {text}", sorted(labels), line)
-        return grade
-
-    return parse_grade
+    qrels = Qrels()
+    judgments = 0
+    subtopics = set[str]()
+    for line, columns in _judgments(path, content, excluded_topics):
+        topic, *subtopic, document, grade = columns  # BEIR has no subtopic
+        qrels.add(topic, document, _parsed_grade(grade, labels, path, line), path, line)
+        judgments += 1
+        subtopics.update(subtopic)
+    if len(subtopics) > 1 and judgments > sum(map(len, qrels.values())):
+        _log.warning(
+            "%s: subtopics in column 2 are ignored; a document's judgments are merged into one", path
+        )
+    return qrels
 
 
 def read_stances(
@@ -158,13 +152,12 @@ def read_stances(
     Raises:
         InputError: as in ``read_qrels``.
     """
-
-    def stance_index(text: str, line: int) -> int:
-        if text.upper() not in stances:
-            raise _unknown(path, f"stance {quoted(text)}", stances, line)
-        return stances.index(text.upper())
-
-    return _read(path, content, excluded_topics, stance_index)
+    qrels = Qrels()
+    for line, (topic, *_, document, stance) in _judgments(path, content, excluded_topics):
+        if stance.upper() not in stances:
+            raise _unknown(path, f"stance {quoted(stance)}", stances, line)
+        qrels.add(topic, document, stances.index(stance.upper()), path, line)
+    return qrels
 
 
 def read_answers(
@@ -190,17 +183,13 @@ def read_answers(
         InputError: as in ``read_qrels``. Also if a line has another aspect or id, or no line has ONTOPIC.
     """
     aspects = (_ON_TOPIC, *stances)  # allowed in the second column
-
-    def topic_and_aspect(columns: Sequence[str], line: int) -> str:
-        """Returns a name such as ``1 ONTOPIC``."""
-        topic, aspect, image, *_ = columns
+    grades = Qrels()
+    for line, (topic, aspect, image, *_, grade) in _judgments(path, content, excluded_topics):
         if aspect not in aspects:
             raise _unknown(path, f"aspect {quoted(aspect)}", aspects, line)
         if ids and not re.fullmatch(ids, image):
             raise InputError(path, f"{quoted(image)} does not have the form {ids}", _OTHER_FILE, line=line)
-        return f"{topic} {aspect}"
-
-    grades = _read(path, content, excluded_topics, _grade_parser(path, labels), topic_and_aspect)
+        grades.add(f"{topic} {aspect}", image, _parsed_grade(grade, labels, path, line), path, line)
     if not any(name.endswith(_ON_TOPIC) for name in grades):
         raise InputError(path, f"no line has {_ON_TOPIC}", _OTHER_FILE)
     return grades
@@ -217,49 +206,34 @@ def images_for(question: str, grades: Qrels, stances: Sequence[str]) -> Qrels:
         grades: the grades per topic and aspect, from ``read_answers``.
         stances: the stances.
     """
-
-    def has_yes(topic: str, aspect: str, image: str) -> bool:
-        return grades.get(f"{topic} {aspect}", {}).get(image, 0) > 0
-
-    def is_relevant(topic: str, stance: str, image: str) -> bool:
-        # An image must be on topic, and needs a yes for one of the aspects that suffice.
-        sufficient = {"argumentativeness": stances, "stanceRelevance": [stance]}.get(question, [_ON_TOPIC])
-        has_sufficient = any(has_yes(topic, aspect, image) for aspect in sufficient)
-        return has_sufficient and has_yes(topic, _ON_TOPIC, image)
-
     qrels = Qrels()
-    topics = dict.fromkeys(map(topic_in, grades))  # in file order
-    for topic in topics:
+    for topic in dict.fromkeys(map(topic_in, grades)):  # in file order
+        by_aspect = {aspect: grades.get(f"{topic} {aspect}", {}) for aspect in (_ON_TOPIC, *stances)}
         # Each image once, in the aspects' order, then in file order.
-        names = [f"{topic} {aspect}" for aspect in (_ON_TOPIC, *stances)]
-        images = dict.fromkeys(image for name in names for image in grades.get(name, {}))
+        images = dict.fromkeys(chain.from_iterable(by_aspect.values()))
+        has_yes = {
+            aspect: {image for image, grade in judged.items() if grade > 0}
+            for aspect, judged in by_aspect.items()
+        }
         for stance in stances:
-            ranking = f"{topic} {stance}"
-            qrels[ranking] = {image: int(is_relevant(topic, stance, image)) for image in images}
+            # An image must be on topic, and needs a yes for one of the aspects that suffice.
+            sufficient = {"argumentativeness": stances, "stanceRelevance": [stance]}.get(
+                question, [_ON_TOPIC]
+            )
+            relevant = has_yes[_ON_TOPIC] & set[str]().union(*(has_yes[aspect] for aspect in sufficient))
+            qrels[f"{topic} {stance}"] = {image: int(image in relevant) for image in images}
     return qrels
 
 
-def _read(
-    path: Path,
-    content: bytes | None,
-    excluded_topics: Collection[str],
-    parse_label: Callable[[str, int], int],
-    parse_topic: Callable[[Sequence[str], int], str] = lambda columns, _: columns[0],
-) -> Qrels:
-    """Reads a TREC or BEIR file.
-
-    Args:
-        path, content: as in ``read_qrels``.
-        excluded_topics: topics to leave out.
-        parse_label: parses the last column; its second argument is the line number, for errors.
-        parse_topic: returns the topic's name from the columns; same second argument.
+def _judgments(
+    path: Path, content: bytes | None, excluded_topics: Collection[str]
+) -> Iterator[tuple[int, list[str]]]:
+    """Yields the columns of each line in a TREC or BEIR file, with its number. Arguments as in
+    ``read_qrels``.
     """
-    qrels = Qrels()
     column_names = _TREC
     has_tabs = False
-    judgments = 0
-    subtopics = set[str]()
-    label_by_text = dict[str, int]()  # a file has few distinct labels
+    is_empty = True
     for line, text in read_lines(path, OF_TABLES, content):
         columns = _columns_at_tabs(text) if has_tabs else split_columns(text)
         if line == 1 and columns == _BEIR:
@@ -268,25 +242,29 @@ def _read(
             continue
         if line == 1 or len(columns) != len(column_names):
             _check_columns(text, columns, column_names, path, line)
-        topic, *_, document, label = columns
+        topic, *_, document, _ = columns
         for noun, id in (("topic", topic), ("document", document)):
             if not is_word(id.replace(" ", "")):  # BEIR's ids can contain blanks
                 raise InputError(path, f"{noun} {quoted(id)} is not an id", NO_ID, line=line)
         if topic not in excluded_topics:
-            ranking = parse_topic(columns, line)
-            if label not in label_by_text:
-                label_by_text[label] = parse_label(label, line)
-            qrels.add(ranking, document, label_by_text[label], path, line)
-            judgments += 1
-            # The image aspects, which are part of the name, aren't subtopics.
-            subtopics.add(columns[1] if ranking == topic else "")
-    if not qrels:
+            is_empty = False
+            yield line, columns
+    if is_empty:
         raise InputError(path, "no judgments in this file", _OTHER_FILE)
-    if column_names is _TREC and len(subtopics) > 1 and judgments > sum(map(len, qrels.values())):
-        _log.warning(
-            "%s: subtopics in column 2 are ignored; a document's judgments are merged into one", path
-        )
-    return qrels
+
+
+def _parsed_grade(text: str, labels: Collection[int] | None, path: Path, line: int) -> int:
+    """Returns a grade. Arguments as in ``read_qrels``; the line number is for errors."""
+    match = _GRADE.fullmatch(text)
+    if match is None or abs(int(match[1])) > LARGEST_GRADE:
+        problem = f"grade {quoted(text)} is not a whole number up to {LARGEST_GRADE:,}"
+        is_stance = text.isalpha()  # e.g. PRO, in a file with stances
+        hint = "; to score stances, use the measure macro F1" if is_stance else ""
+        raise InputError(path, problem, f"write grades such as -2, 0 or 2{hint}", line=line)
+    grade = int(match[1])
+    if labels is not None and grade not in labels:
+        raise _unknown(path, f"grade {text}", sorted(labels), line)
+    return grade
 
 
 def _check_columns(text: str, columns: Sequence[str], names: Sequence[str], path: Path, line: int) -> None:
