@@ -167,8 +167,7 @@ def answer(sample: Sample, documents: Iterable[AnyDocument] | None = None) -> An
     Raises:
         ToucheError: if Lucene isn't installed, or fitting processes die.
     """
-    result = search(sample, documents)
-    fits = result.fits
+    fits, equal_analyses, tried = search(sample, documents)
     winner = fits[0]
     equal = _equal_fits(fits)
     stands_out, reason = verdict(winner, equal)
@@ -177,12 +176,12 @@ def answer(sample: Sample, documents: Iterable[AnyDocument] | None = None) -> An
     return Answer(
         in_run=sample.in_run,
         decimals=sample.decimals,
-        tried=result.tried,
+        tried=tried,
         stands_out=stands_out,
         reason=reason,
         candidates=tuple(candidate(fit, equal) for fit in fits[: 1 + _NEXT]),
         nearest=candidate(min(fits, key=lambda fit: fit.median), equal),
-        undecided=undecided(equal, result.equal_analyses),
+        undecided=undecided(equal, equal_analyses),
         numbers=tuple(shared_numbers(winner)),
         terms=tuple(_terms(winner)),
         collections=document_frequencies(winner) if has_frequencies else {},

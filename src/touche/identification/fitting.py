@@ -248,11 +248,8 @@ def _fit_scale(
     """Takes up to ``steps`` steps within the limits. The returned numbers' loss is no larger than before."""
     damping = _DAMPING
     loss = _loss(problem, numbers, scale)
-    equations = None  # the equations at ``numbers``, once computed
+    matrix, slope = _normal_equations(problem, numbers, scale)
     for _ in range(steps):
-        if equations is None:
-            equations = _normal_equations(problem, numbers, scale)
-        matrix, slope = equations
         diagonal = np.diag(matrix)
         # The ridge grows with the largest element, and isn't 0 if all elements are.
         damped = matrix + np.diag(damping * diagonal + _RIDGE * (1 + diagonal.max()))
@@ -264,10 +261,10 @@ def _fit_scale(
             gain = loss - changed_loss
             numbers = changed
             loss = changed_loss
-            equations = None
             damping = max(damping / _FACTOR, _LEAST_DAMPING)
             if gain < _LEAST_GAIN * loss:
                 break
+            matrix, slope = _normal_equations(problem, numbers, scale)
     return numbers
 
 

@@ -4,8 +4,8 @@ The weights of BM25 and of TF_IDF depend on document frequencies. A weight w = l
 df = (N + 1) exp(-w) - 0.5. Only near the true N are these whole numbers for all terms.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -51,17 +51,12 @@ class Number:
     round: float | None
     note: str = ""
 
-    @property
-    def rounded(self) -> float:
-        """The round value near the fitted one; without one, the fitted value."""
-        return self.value if self.round is None else self.round
-
     def __str__(self) -> str:
         """The parameters that follow from the number; empty if none do, and for b, which is in k1's note."""
         if self.note:  # it states these parameters
             return self.note.removeprefix("as with ").removeprefix("then ")
         if self.name in (MU, C0, C) or self.name.startswith("weight"):
-            return f"{self.name} = {self.rounded:g}"
+            return f"{self.name} = {self.round or self.value:g}"
         return ""
 
 
@@ -89,14 +84,27 @@ def shared_numbers(fit: Fit) -> list[Number]:
     if K1_B in values:  # with known mean lengths, BM25 has only two numbers, also for two fields
         k1 = values[C0] + values[K1_B]  # k1 (1 - b) + k1 b
         values = {K1: k1, B: values[K1_B] / k1}
-    numbers = [Number(name, value, near(value)) for name, value in values.items()]
-    if K1 in values:  # then k1 and b are the first two; only a closed form has others
-        k1_number, b, *others = numbers
-        note = _in_words(k1_number.rounded, b.rounded)
-        return [replace(k1_number, note=note), b, *others]
-    if C0 in values:  # BM25 with unknown mean lengths
-        return list(_with_k1_and_b(numbers))
-    return numbers
+    # c1 depends on avgdl, so it's only round by chance.
+    rounded = {name: None if name.startswith(C1) else near(value) for name, value in values.items()}
+    pairs: list[tuple[float, float]] = []  # of k1 and b
+    if K1 in values:
+        pairs = [(rounded[K1] or values[K1], rounded[B] or values[B])]
+    elif C0 in values:  # BM25 with unknown mean lengths, whose numbers don't determine k1, b and avgdl
+        pairs = k1_and_b(values[C0])[:_MOST_PAIRS]
+    return [Number(name, value, rounded[name], _note(name, value, pairs)) for name, value in values.items()]
+
+
+def _note(name: str, value: float, pairs: Sequence[tuple[float, float]]) -> str:
+    """Returns what BM25's numbers mean, given the pairs of k1 and b that explain them; or an empty string."""
+    pairs_in_words = " or ".join(_in_words(k1, b) for k1, b in pairs)
+    if name == K1:
+        return pairs_in_words
+    if name == C0 and pairs:
+        return f"as with {pairs_in_words}"
+    if name.startswith(C1) and pairs:  # with two fields, each has a c1 = k1 b / avgdl, named after the field
+        lengths = " or ".join(f"{k1 * b / value:.2f}" for k1, b in pairs)
+        return f"then avgdl is {lengths}"
+    return ""
 
 
 def _fitted(fit: Fit) -> dict[str, float]:
@@ -135,23 +143,6 @@ def _in_words(k1: float, b: float) -> str:
     """Describes a pair of k1 and b, and which engine uses it by default."""
     defaults = f" ({_IN_USE[k1, b]} defaults)" if (k1, b) in _IN_USE else ""
     return f"k1 = {k1:g}, b = {b:g}{defaults}"
-
-
-def _with_k1_and_b(numbers: list[Number]) -> Iterator[Number]:
-    """Adds notes to BM25's numbers, because they don't determine k1, b and the average length.
-
-    The first number is c0. The notes list up to three pairs of k1 and b that explain it.
-    """
-    pairs = k1_and_b(numbers[0].value)[:_MOST_PAIRS]
-    for number in numbers:
-        if number.name == C0 and pairs:
-            yield replace(number, note=f"as with {' or '.join(_in_words(k1, b) for k1, b in pairs)}")
-        elif number.name.startswith(C1):  # with two fields, each has a c1, named after the field
-            lengths = " or ".join(f"{k1 * b / number.value:.2f}" for k1, b in pairs)  # c1 = k1 b / avgdl
-            note = f"then avgdl is {lengths}" if lengths else ""
-            yield replace(number, round=None, note=note)  # c1 depends on avgdl, so it's only round by chance
-        else:
-            yield number
 
 
 def document_frequencies(fit: Fit) -> dict[str, DocumentFrequencies]:

@@ -2,12 +2,11 @@
 
 import logging
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import partial
 from itertools import islice, repeat
-from typing import NamedTuple
 
 import numpy as np
 
@@ -27,47 +26,13 @@ CLOSED = 0.8  # share of scores that a closed form must reproduce
 _log = logging.getLogger(__name__)
 
 
-class Round(NamedTuple):
-    """A round of the search, which fits hypotheses to some of the documents.
-
-    Attributes:
-        documents: the maximum number of documents; topics with the most documents come first.
-        per_topic: the maximum per topic.
-        scales: the loss's scales.
-        hypotheses: how many of the best hypotheses stay, see ``best``.
-    """
-
-    documents: int
-    per_topic: int
-    scales: tuple[float, ...]
-    hypotheses: int
-
-
-ROUNDS = (
-    Round(documents=160, per_topic=20, scales=(1.0, 0.1, 0.01), hypotheses=100),
-    Round(documents=1000, per_topic=40, scales=SCALES, hypotheses=3),
-)
-
-
 EqualAnalyses = Mapping[CandidateAnalysis, Sequence[CandidateAnalysis]]
-"""Analyses with equal results on a sample, by the analysis that represents them."""
+"""Analyses that weren't tried, because others give the same results on a sample, by the analysis that was."""
 
 
-class SearchResult(NamedTuple):
-    """What a search found.
-
-    Attributes:
-        fits: the fits to all documents, best first.
-        equal_analyses: analyses that weren't tried, because others give the same results.
-        tried: how many hypotheses were tried.
-    """
-
-    fits: list[Fit]
-    equal_analyses: EqualAnalyses
-    tried: int
-
-
-def search(sample: Sample, documents: Iterable[AnyDocument] | None = None) -> SearchResult:
+def search(
+    sample: Sample, documents: Iterable[AnyDocument] | None = None
+) -> tuple[list[Fit], EqualAnalyses, int]:
     """Fits all hypotheses to a sample's scores, on all processors.
 
     Closed forms come first, using the statistics of all documents. If one of them fits, the search is over.
@@ -76,6 +41,9 @@ def search(sample: Sample, documents: Iterable[AnyDocument] | None = None) -> Se
         sample: the sample.
         documents: all the dataset's documents; without them, closed forms aren't tried.
 
+    Returns:
+        The fits to all documents, best first; equal analyses; and how many hypotheses were tried.
+
     Raises:
         ToucheError: if fitting processes die.
     """
@@ -83,9 +51,11 @@ def search(sample: Sample, documents: Iterable[AnyDocument] | None = None) -> Se
     if documents is not None:
         fits, tried = _search_closed(sample, counts)
         if fits:
-            return SearchResult(fits=fits, equal_analyses={}, tried=tried)
+            return fits, {}, tried
+    counts, equal_analyses = distinct(counts)
     with _pool() as pool:
-        return _search_free(sample, counts, pool)
+        fits, tried = _search_free(sample, counts, pool)
+    return fits, equal_analyses, tried
 
 
 def _search_closed(sample: Sample, counts: Mapping[CandidateAnalysis, Fields]) -> tuple[list[Fit], int]:
@@ -98,7 +68,7 @@ def _search_closed(sample: Sample, counts: Mapping[CandidateAnalysis, Fields]) -
         The fits to all documents, best first (none if no hypothesis reproduces most scores), and how many
         hypotheses were tried.
     """
-    some_documents = chosen_documents(sample, ROUNDS[0])
+    few_documents = some_documents(sample)
     all_documents = np.arange(len(sample.scores))
     tried = 0
     fits = dict[Hypothesis, Fit]()
@@ -109,9 +79,9 @@ def _search_closed(sample: Sample, counts: Mapping[CandidateAnalysis, Fields]) -
             hypotheses = [hypothesis for hypothesis in hypotheses if hypothesis.shape in exact_shapes]
         tried += len(hypotheses)
         fits_before = len(fits)
-        some_fields = {name: field.select(some_documents) for name, field in fields.items()}
+        some_fields = {name: field.select(few_documents) for name, field in fields.items()}
         for hypothesis in hypotheses:
-            on_some = fit_closed(_problem(hypothesis, some_fields, sample, some_documents))
+            on_some = fit_closed(_problem(hypothesis, some_fields, sample, few_documents))
             if on_some.share() < CLOSED:
                 continue
             on_all = with_fitted_weight(fit_closed(_problem(hypothesis, fields, sample, all_documents)))
@@ -127,31 +97,32 @@ def _search_closed(sample: Sample, counts: Mapping[CandidateAnalysis, Fields]) -
     return ranked(fits.values()), tried
 
 
-def _search_free(sample: Sample, counts: Mapping[CandidateAnalysis, Fields], pool: Pool) -> SearchResult:
+def _search_free(
+    sample: Sample, counts: Mapping[CandidateAnalysis, Fields], pool: Pool
+) -> tuple[list[Fit], int]:
     """Fits hypotheses with a free parameter per term.
 
-    Each round fits fewer hypotheses to more documents, and the last ones are fitted to all documents. Then we
-    fit hypotheses that differ from the best one on a single axis, until none is better.
+    Two rounds fit fewer and fewer hypotheses to more documents, and the last ones are fitted to all
+    documents. Then we fit hypotheses that differ from the best one on a single axis, until none is better.
+
+    Returns:
+        The fits to all documents, best first, and how many hypotheses were tried.
     """
-    counts, equal_analyses = distinct(counts)
-    searched_space = [hypothesis for hypothesis in space(list(sample.texts)) if hypothesis.analysis in counts]
     fit_all = partial(_fit_all, pool, sample, counts)
-    hypotheses = searched_space
-    for number, limits in enumerate(ROUNDS, 1):
-        documents = chosen_documents(sample, limits)
-        fits = fit_all(hypotheses, documents, limits.scales, f"round {number}")
-        hypotheses = [fit.hypothesis for fit in best(fits, limits.hypotheses)]
-        _log_dropped(fits, hypotheses, f"round {number}")
+    searched = [hypothesis for hypothesis in space(list(sample.texts)) if hypothesis.analysis in counts]
+    fits = fit_all(searched, some_documents(sample), (1.0, 0.1, 0.01), "round 1")
+    hypotheses = _best(fits, 100, "round 1")
+    fits = fit_all(hypotheses, some_documents(sample, most=1000, per_topic=40), SCALES, "round 2")
+    hypotheses = _best(fits, 3, "round 2")
     all_documents = np.arange(len(sample.scores))
     fits = []  # to all documents
     while hypotheses:
         fits = ranked([*fits, *fit_all(hypotheses, all_documents, SCALES, "all scores")])
         fitted = {fit.hypothesis for fit in fits}
-        relatives = dict.fromkeys(fits[0].hypothesis.relatives(searched_space))
+        relatives = dict.fromkeys(fits[0].hypothesis.relatives(searched))
         hypotheses = [relative for relative in relatives if relative not in fitted]
     # Relatives' weights and offsets can be outside the searched space.
-    tried = {*searched_space, *(fit.hypothesis for fit in fits)}
-    return SearchResult(fits=fits, equal_analyses=equal_analyses, tried=len(tried))
+    return fits, len({*searched, *(fit.hypothesis for fit in fits)})
 
 
 def _fit_all(
@@ -176,12 +147,28 @@ def _fit_all(
     return ranked(watched(solved, f"fitting, {label}", "hypotheses", len(problems)))
 
 
-def _log_dropped(fits: Sequence[Fit], remaining: Collection[Hypothesis], when: str) -> None:
-    """Logs the fits of hypotheses that don't stay after a round, which ``when`` names."""
+def _best(fits: Sequence[Fit], count: int, when: str) -> list[Hypothesis]:
+    """Returns the best hypotheses after a round, and logs why the others are dropped.
+
+    Those with the smallest medians are kept too, and the best for some values on each axis.
+
+    Args:
+        fits: the fits, best first, as from ``ranked``.
+        count: how many first fits, how many with small medians, and how many values per axis.
+        when: the round.
+    """
+    by_median = sorted(fits, key=lambda fit: fit.median)
+    chosen = {fit.hypothesis for fit in (*fits[:count], *by_median[:count])}
+    for axis in fits[0].hypothesis.axes:
+        by_value: dict[str, Hypothesis] = {}
+        for fitted in fits:
+            by_value.setdefault(fitted.hypothesis.axes[axis], fitted.hypothesis)
+        chosen.update(islice(by_value.values(), count))
     for fitted in fits:
-        if fitted.hypothesis not in remaining:
+        if fitted.hypothesis not in chosen:
             quality = f"{fitted.share():.1%} of {len(fitted.errors)} scores, median error {fitted.median:.0e}"
             _log.debug("%s dropped %s: %s", when, fitted.hypothesis, quality)
+    return [fit.hypothesis for fit in fits if fit.hypothesis in chosen]
 
 
 def fits_of(hypothesis: Hypothesis, samples: Sequence[Sample]) -> list[Fit]:
@@ -218,19 +205,19 @@ def distinct(
     return counts, equal_analyses
 
 
-def chosen_documents(sample: Sample, limits: Round) -> Integers:
-    """Chooses a round's documents evenly between each topic's best and worst. Returns ascending indexes.
+def some_documents(sample: Sample, most: int = 160, per_topic: int = 20) -> Integers:
+    """Chooses documents evenly between each topic's best and worst. Returns ascending indexes.
 
-    If the limit cuts topics off, those with the most documents stay.
+    If the limit ``most`` cuts topics off, those with the most documents stay.
     """
     topics = np.array(sample.topics)
     # A sample is ordered by topic and score, so each topic's rows start with its best document.
     by_topic = [np.flatnonzero(topics == topic) for topic in dict.fromkeys(sample.topics)]
     chosen = [
-        rows[np.linspace(0, len(rows) - 1, min(len(rows), limits.per_topic)).astype(int)]
+        rows[np.linspace(0, len(rows) - 1, min(len(rows), per_topic)).astype(int)]
         for rows in sorted(by_topic, key=len, reverse=True)
     ]
-    return np.sort(np.concatenate(chosen)[: limits.documents])
+    return np.sort(np.concatenate(chosen)[:most])
 
 
 def solve(problem: Problem, scales: Sequence[float]) -> Fit:
@@ -252,23 +239,6 @@ def ranked(fits: Iterable[Fit]) -> list[Fit]:
         return -fit.gain, fit.hypothesis.analysis not in named, fit.median, str(fit.hypothesis)
 
     return sorted(fits, key=rank)
-
-
-def best(fits: Sequence[Fit], count: int) -> list[Fit]:
-    """Returns the first fits, those with the smallest medians, and the best for some values on each axis.
-
-    Args:
-        fits: the fits, best first, as from ``ranked``.
-        count: how many first fits, how many with small medians, and how many values per axis.
-    """
-    by_median = sorted(fits, key=lambda fit: fit.median)
-    chosen = {fit.hypothesis for fit in (*fits[:count], *by_median[:count])}
-    for axis in fits[0].hypothesis.axes:
-        by_value: dict[str, Hypothesis] = {}
-        for fitted in fits:
-            by_value.setdefault(fitted.hypothesis.axes[axis], fitted.hypothesis)
-        chosen.update(islice(by_value.values(), count))
-    return [fit for fit in fits if fit.hypothesis in chosen]
 
 
 def _problem(hypothesis: Hypothesis, fields: Fields, sample: Sample, rows: Integers) -> Problem:
@@ -297,17 +267,10 @@ def _scales(scales: Sequence[float], sample: Sample) -> tuple[float, ...]:
 @contextmanager
 def _pool() -> Iterator[Pool]:
     """Starts a process per processor, each using one thread for linear algebra."""
-    variable = "OPENBLAS_NUM_THREADS"
-    before = os.environ.get(variable)
-    os.environ[variable] = "1"  # read when a process starts
     try:
-        with Pool(processors()) as pool:
+        # Each process begins with this call, because numpy reads the variable when it's imported.
+        with Pool(processors(), os.putenv, "OPENBLAS_NUM_THREADS", "1") as pool:
             pool.check("fit")
             yield pool
     except BrokenProcessPool as error:
         raise ToucheError("the fitting processes died; allow more memory") from error
-    finally:
-        if before is None:
-            del os.environ[variable]
-        else:
-            os.environ[variable] = before
