@@ -1,9 +1,8 @@
 """Runs and qrels in other tools' forms: frames, dictionaries and records."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from numbers import Integral, Real
+from numbers import Integral
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, TypeGuard
@@ -50,11 +49,10 @@ def list_of_runs(runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun]) -> list
     """
     if _are_named(runs):
         return [*runs.values()]
-    if _is_one(runs):
-        return [runs]
-    items = list(runs)
-    is_list_of_records = bool(items) and all(map(_is_record, items))  # such a list is one run
-    return [items] if is_list_of_records else items
+    if isinstance(runs, Iterator) and not hasattr(runs, "read"):  # of records or runs, unlike an open file
+        runs = [*runs]
+    has_several = isinstance(runs, Iterable) and not isinstance(runs, Mapping) and not _is_run(runs)
+    return [*runs] if has_several else [runs]
 
 
 class RunSource(NamedTuple):
@@ -102,63 +100,52 @@ def run_sources(
         ToucheError: if a run in memory is unusable, a run or name is passed twice, or a path is a folder.
     """
     source_by_identity = dict[object, RunSource]()
-    taken_paths = set[str]()
+    taken = set[Path]()  # names
     sources = list[RunSource]()
     for run in list_of_runs(runs):
-        path = Path(expanded(run)) if isinstance(run, str | PathLike) else None
-        if path is not None and is_file(path / RUN_FILE):
-            raise InputError(path, "a folder", f"pass its run, {path / RUN_FILE}")
-        identity = id(run) if path is None else resolved(path)
+        identity = resolved(expanded(run)) if isinstance(run, str | PathLike) else id(run)
         if identity not in source_by_identity:
-            source_by_identity[identity] = _source(run, path, taken_paths)
-        elif path is not None and str(path) == STANDARD_INPUT:
+            source_by_identity[identity] = _source(run, taken)
+        elif str(run) == STANDARD_INPUT:
             raise InputError(STANDARD_INPUT, "standard input, passed twice", "pass it once")
         elif distinct:
-            name = getattr(run, "path", "run") if path is None else path  # a Run's path
-            raise InputError(name, "passed twice", "pass it once")
+            raise InputError(source_by_identity[identity].name, "passed twice", "pass it once")
         sources.append(source_by_identity[identity])
     return _named(sources, [*runs]) if _are_named(runs) else sources
 
 
-def _named(sources: Sequence[RunSource], keys: Sequence[Any]) -> list[RunSource]:
-    """Names a dictionary's runs after its keys."""
-    names = [one_line(str(name)).strip() for name in keys]
-    for key, name in zip(keys, names, strict=True):
-        if not name:
-            raise ToucheError(f"{quoted(key)} is not the name of a run; use a text such as its method")
-    for path, count in Counter(map(Path, names)).items():
-        if count > 1:
-            raise InputError(path, "passed twice", "pass it once")
-    return [
-        source._replace(name=Path(name), is_tag=True) for source, name in zip(sources, names, strict=True)
-    ]
-
-
-def _source(run: AnyRun, path: Path | None, taken_paths: set[str]) -> RunSource:
-    """Returns a run's source. If its name is taken, it becomes ``NAME (2)`` or the like.
-
-    Args:
-        run: the run.
-        path: its path; None for a run in memory.
-        taken_paths: the resolved paths or names of other runs, to which this one's is added.
+def _source(run: AnyRun, taken: set[Path]) -> RunSource:
+    """Returns a run's source, and adds its name to the taken ones. If it's one of them, it becomes
+    ``NAME (2)`` or the like.
     """
     content: bytes | Run | None
-    if path is not None:
-        content = content_of_pipe(path)
-    elif hasattr(run, "read") and not isinstance(
-        run, Run
-    ):  # checking a Run's attributes would build its frame
-        path, content = _read_open_file(run)
+    if _is_in_file(run):
+        path, content = _path_and_content(run)
+        if content is None and is_file(path / RUN_FILE):
+            raise InputError(path, "a folder", f"pass its run, {path / RUN_FILE}")
     else:
         content = run_of(run)
         path = content.path
     name = path
     number = 1
-    while resolved(name) in taken_paths:
+    while name in taken:
         number += 1
         name = Path(f"{path} ({number})")
-    taken_paths.add(resolved(name))
-    return RunSource(path, content, name, run)
+    taken.add(name)
+    return RunSource(path=path, content=content, name=name, passed=run)
+
+
+def _named(sources: Sequence[RunSource], keys: Sequence[Any]) -> list[RunSource]:
+    """Names a dictionary's runs after its keys."""
+    named = dict[Path, RunSource]()
+    for key, source in zip(keys, sources, strict=True):
+        name = one_line(str(key)).strip()
+        if not name:
+            raise ToucheError(f"{quoted(key)} is not the name of a run; use a text such as its method")
+        if Path(name) in named:
+            raise InputError(Path(name), "passed twice", "pass it once")
+        named[Path(name)] = source._replace(name=Path(name), is_tag=True)
+    return [*named.values()]
 
 
 def read_runs(runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun], *, distinct: bool = True) -> list[Run]:
@@ -197,29 +184,39 @@ def check_all_are_runs(sources: Sequence[RunSource]) -> None:
 
 def _are_named(runs: Any) -> TypeGuard[Mapping[str, AnyRun]]:
     """Returns whether a dictionary contains runs by name, rather than one run's scores by topic."""
-    return isinstance(runs, Mapping) and any(_is_run(run) for run in runs.values())
+    return isinstance(runs, Mapping) and any(map(_is_run, runs.values()))
 
 
-def _is_run(source: Any) -> bool:
-    """Returns whether a dictionary's value is a run, rather than the scores of a topic's documents."""
-    if isinstance(source, Mapping):
-        return any(isinstance(documents, Mapping) for documents in source.values())
-    if isinstance(source, Iterator):  # of records; document scores can't be an iterator
+def _is_run(value: Any) -> bool:
+    """Returns whether a value is one run, rather than several, or the scores of a topic's documents."""
+    if isinstance(value, Mapping):
+        return any(isinstance(documents, Mapping) for documents in value.values())
+    if isinstance(value, list | tuple):
+        return bool(value) and all(map(_is_record, value))
+    return isinstance(value, Run | Iterator) or _is_in_file(value) or is_frame(value)
+
+
+def _is_in_file(source: Any) -> bool:
+    """Returns whether a run or qrels are in a file, which is passed by its path or open."""
+    if isinstance(source, str | PathLike):
         return True
-    if isinstance(source, list | tuple):
-        return bool(source) and all(map(_is_record, source))
-    # A document's score isn't a run, although _is_one is True for it. None is a missing score.
-    return _is_one(source) and not isinstance(source, Real | None)
+    return not isinstance(source, Run) and hasattr(source, "read")  # a Run would build its frame
 
 
-def _is_one(runs: Any) -> bool:
-    """Returns whether a value is one run, in any form but a list of records.
-
-    It's also True for values that can't be a run, such as numbers; ``run_of`` rejects them later.
-    """
-    if isinstance(runs, str | PathLike | Mapping | Run) or not isinstance(runs, Iterable):
-        return True
-    return hasattr(runs, "read") or is_frame(runs)
+def _path_and_content(file: Any) -> tuple[Path, bytes | None]:
+    """Returns a file's path or name, and the content of a pipe or open file; None if it's in the file."""
+    if isinstance(file, str | PathLike):
+        path = Path(expanded(file))
+        return path, content_of_pipe(path)
+    name = str(getattr(file, "name", "the open file"))
+    try:
+        content = file.read()  # text or bytes
+    except (OSError, ValueError) as error:  # closed, opened for writing, or not UTF-8
+        raise InputError(name, f"cannot be read ({error})", "open it as text, or pass its path") from error
+    if isinstance(content, str):
+        # Keep lone surrogates, so that the reader rejects their line as not UTF-8.
+        content = content.encode("utf-8", "surrogatepass")
+    return Path(name), content
 
 
 def _is_record(value: Any) -> bool:
@@ -252,21 +249,20 @@ def run_of(source: AnyRun, name: str = "run") -> Run:
     """
     if isinstance(source, Run):
         return source
-    if isinstance(source, str | PathLike):
-        path = Path(expanded(source))
-        return read_run(path, content_of_pipe(path))
-    if hasattr(source, "read"):
-        return read_run(*_read_open_file(source))
-    name = _run_name(source, name)
+    if _is_in_file(source):
+        return read_run(*_path_and_content(source))
+    tag = getattr(source, "attrs", {}).get("tag") or ""  # of a frame
+    name = one_line(str(tag)).strip() or name
     table = _table(source, name, ("qid", "docno", "score"), optional=("rank", "stance"))
     size = len(table["qid"])
     topics = _ids(table, "qid", name)
     documents = _ids(table, "docno", name)
-    # Without ranks, all are 1 until ``ranked_by_score`` replaces them at the end.
-    ranks = _numbers(table, "rank", name) if "rank" in table else [1] * size
-    if min(ranks, default=1) == 0:  # PyTerrier's ranks start at 0, files' at 1
-        ranks = [int(rank) + 1 for rank in ranks]
-    scores = _numbers(table, "score", name)
+    ranks = [1] * size  # unless there are some, ``ranked_by_score`` replaces them below
+    if "rank" in table:
+        ranks = _numbers(table, "rank", name, _is_rank, "a whole number from 0")
+        if 0 in ranks:  # PyTerrier's ranks start at 0, files' at 1
+            ranks = [int(rank) + 1 for rank in ranks]
+    scores = _numbers(table, "score", name, is_score, "a finite number as float32")
     stances = [NO_STANCE] * size
     if "stance" in table:
         table["stance"] = [NO_STANCE if _is_missing(value) else value for value in table["stance"]]
@@ -307,16 +303,13 @@ def qrels_of(source: AnyQrels, name: str = "qrels") -> Qrels:
     """
     if isinstance(source, Qrels):
         return source
-    if isinstance(source, str | PathLike):
-        path = Path(expanded(source))
-        return read_qrels(path, content=content_of_pipe(path))
-    if hasattr(source, "read"):
-        path, content = _read_open_file(source)
+    if _is_in_file(source):
+        path, content = _path_and_content(source)
         return read_qrels(path, content=content)
     table = _table(source, name, ("qid", "docno", "label"))
     topics = _ids(table, "qid", name)
     documents = _ids(table, "docno", name)
-    grades = _numbers(table, "label", name)
+    grades = _numbers(table, "label", name, _is_label, f"a whole number up to {LARGEST_GRADE:,}")
     qrels = Qrels()
     for row, (topic, document, grade) in enumerate(zip(topics, documents, grades, strict=True), 1):
         qrels.add(topic, document, int(grade), name, row)
@@ -352,31 +345,10 @@ def qrels_source(qrels: AnyQrels) -> QrelsSource | None:
         return None
     if not isinstance(qrels, str | PathLike):
         return QrelsSource(Path(IN_MEMORY), qrels_of(qrels))
-    path = Path(expanded(qrels))
-    content = content_of_pipe(path)
+    path, content = _path_and_content(qrels)
     if content is None and not is_file(path):
         raise InputError(path, "no such file of qrels", "check the path")
     return QrelsSource(path, content)
-
-
-def _read_open_file(file: Any) -> tuple[Path, bytes]:
-    """Returns an open file's name and content. It may be a text or a binary file."""
-    name = str(getattr(file, "name", "the open file"))
-    try:
-        content = file.read()
-    except (OSError, ValueError) as error:  # closed, opened for writing, or not UTF-8
-        raise InputError(name, f"cannot be read ({error})", "open it as text, or pass its path") from error
-    if isinstance(content, str):
-        # Keep lone surrogates, so that the reader rejects their line as not UTF-8.
-        content = content.encode("utf-8", "surrogatepass")
-    return Path(name), content
-
-
-def _run_name(source: Any, default: str) -> str:
-    """Returns a frame's tag as one line, or ``default`` if it has none."""
-    name = getattr(source, "attrs", {}).get("tag")
-    one_line_name = one_line(str(name)).strip() if name else ""
-    return one_line_name or default
 
 
 def _table(
@@ -455,9 +427,14 @@ def _ids(table: Mapping[str, list[Any]], column: str, source_name: str) -> list[
     return ids  # type: ignore[return-value]
 
 
-def _numbers(table: Mapping[str, list[Any]], column: str, source_name: str) -> list[Any]:
-    """Returns a column's values, which must be valid ranks, scores or labels."""
-    is_valid, description = _CHECKS[column]
+def _numbers(
+    table: Mapping[str, list[Any]],
+    column: str,
+    source_name: str,
+    is_valid: Callable[[Any], bool],
+    description: str,
+) -> list[Any]:
+    """Returns a column's values, which must be valid. The description says when they are."""
     for row, value in enumerate(table[column], 1):
         if not is_valid(value):
             remedy = "convert the texts to numbers" if isinstance(value, str) else "correct it"
@@ -484,10 +461,3 @@ def _is_label(value: Any) -> bool:
     """Returns whether a value is a grade: a whole number, which may be a float such as 2.0."""
     is_float = isinstance(value, float) and value.is_integer()
     return (_is_whole(value) or is_float) and abs(value) <= LARGEST_GRADE
-
-
-_CHECKS = {
-    "rank": (_is_rank, "a whole number from 0"),
-    "score": (is_score, "a finite number as float32"),
-    "label": (_is_label, f"a whole number up to {LARGEST_GRADE:,}"),
-}
