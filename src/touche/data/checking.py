@@ -93,30 +93,22 @@ def check_files(card: Path, task: Task) -> CheckedCard:
     """
     public_runs(task)  # raises an error unless each published result is listed once
     missing = list[str]()
-    all_topics = _check_topics(card, task, missing)
-    ids_by_corpus = _check_documents(card, task, all_topics, missing)
+    topics = _check_topics(card, task, missing)
+    ids_by_corpus = _check_documents(card, task, topics, missing)
     all_ids = ids_by_corpus.pop("full", None)
-    available_qrels = _check_judgments(task, all_topics, all_ids, missing)
+    available_qrels = _check_judgments(task, topics, all_ids, missing)
     # Qrels are keyed by ranking: ``1``, or ``1 PRO`` if each stance has its own.
     judged_topics = {topic_in(ranking) for ranking in chain.from_iterable(available_qrels)}
-    unjudged_topics = all_topics - judged_topics if all_topics is not None and judged_topics else None
+    judgments = sum(len(grades) for qrels in available_qrels for grades in qrels.values())
     return CheckedCard(
         path=str(card),
-        topics=_size(all_topics),
-        unjudged_topics=_size(unjudged_topics),
-        judgments=(
-            sum(len(grades) for qrels in available_qrels for grades in qrels.values())
-            if available_qrels
-            else None
-        ),
-        documents=_size(all_ids),
+        topics=None if topics is None else len(topics),
+        unjudged_topics=len(topics - judged_topics) if topics is not None and judged_topics else None,
+        judgments=judgments if available_qrels else None,
+        documents=None if all_ids is None else len(all_ids),
         other_corpora={name: len(ids) for name, ids in ids_by_corpus.items() if ids is not None},
         missing=tuple(missing),
     )
-
-
-def _size(ids: Collection[str] | None) -> int | None:
-    return None if ids is None else len(ids)
 
 
 def _check_topics(card: Path, task: Task, missing: list[str]) -> set[str] | None:
@@ -139,14 +131,14 @@ def _check_topics(card: Path, task: Task, missing: list[str]) -> set[str] | None
 
 
 def _check_documents(
-    card: Path, task: Task, all_topics: set[str] | None, missing: list[str]
+    card: Path, task: Task, topics: set[str] | None, missing: list[str]
 ) -> dict[str, frozenset[str] | None]:
     """Checks that each corpus' topics are in the task, and its ids in the whole corpus.
 
     Args:
         card: the card, for error messages.
         task: the task on the card.
-        all_topics: all topic numbers; None if unknown.
+        topics: all topic numbers; None if unknown.
         missing: missing corpora are appended.
 
     Returns:
@@ -156,36 +148,33 @@ def _check_documents(
     from touche.documents.ids import read_ids  # takes 54 ms
 
     ids_by_corpus: dict[str, frozenset[str] | None] = {}
-    for name, corpus in task.corpora.items():
+    for name in sorted(task.corpora, key=lambda name: name != "full"):  # the whole corpus first
+        corpus = task.corpora[name]
+        folder = f"corpora/{corpus.directory}"
         try:
             path = locate_corpus(corpus)
-            ids_by_corpus[name] = read_ids(path, of_sentences=task.rules.unit == PAIR)  # None for web pages
         except MissingDataError:
-            missing.append(f"corpora/{corpus.directory}")
-    all_ids = ids_by_corpus.get("full")
-    for name, ids in ids_by_corpus.items():
-        if name == "full":
+            missing.append(folder)
             continue
-        corpus = task.corpora[name]
+        ids = read_ids(path, of_sentences=task.rules.unit == PAIR)  # None for web pages
+        ids_by_corpus[name] = ids
+        whole_folder = f"corpora/{task.corpora['full'].directory}"
+        _check_known(path, ids or (), ids_by_corpus.get("full"), "document", whole_folder)
         if corpus.topics:  # otherwise the corpus has all the task's topics
             own_topics = _topics(task, corpus)  # those in its folder; ``corpus.topics`` are those on the card
-            _check_known(card, corpus.topics, own_topics, "topic", f"corpora/{corpus.directory}")
-            if all_topics is not None:
-                _check_known(locate_corpus(corpus), own_topics, all_topics, "topic", f"topics/{task.topics}")
-        if ids is not None and all_ids is not None:
-            whole_folder = f"corpora/{task.corpora['full'].directory}"
-            _check_known(locate_corpus(corpus), ids, all_ids, "document", whole_folder)
+            _check_known(card, corpus.topics, own_topics, "topic", folder)
+            _check_known(path, own_topics, topics, "topic", f"topics/{task.topics}")
     return ids_by_corpus
 
 
 def _check_judgments(
-    task: Task, all_topics: set[str] | None, all_ids: frozenset[str] | None, missing: list[str]
+    task: Task, topics: set[str] | None, all_ids: frozenset[str] | None, missing: list[str]
 ) -> list[Qrels]:
     """Checks the judged topics and documents; returns the available qrels.
 
     Args:
         task: the task.
-        all_topics: all topic numbers; None if unknown.
+        topics: all topic numbers; None if unknown.
         all_ids: all document ids; None if unknown.
         missing: missing files are appended.
     """
@@ -198,11 +187,9 @@ def _check_judgments(
             continue
         available.append(qrels)
         path = locate("qrels", judgments.file)
-        if all_topics is not None:
-            _check_known(path, map(topic_in, qrels), all_topics, "topic", f"topics/{task.topics}")
-        if all_ids is not None:
-            ids = _judged_ids(qrels, dimension, task)
-            _check_known(path, ids, all_ids, "document", f"corpora/{task.corpora['full'].directory}")
+        _check_known(path, map(topic_in, qrels), topics, "topic", f"topics/{task.topics}")
+        ids = _judged_ids(qrels, dimension, task)
+        _check_known(path, ids, all_ids, "document", f"corpora/{task.corpora['full'].directory}")
     return available
 
 
@@ -216,25 +203,26 @@ def _judged_ids(qrels: Qrels, dimension: str, task: Task) -> Iterator[str]:
 
     Stances are always judged per document.
     """
-    for grades in qrels.values():
-        for result in grades:
-            if dimension == STANCE:
-                yield result
-            else:
-                yield from task.rules.ids_of(result)
+    for result in chain.from_iterable(qrels.values()):
+        if dimension == STANCE:
+            yield result
+        else:
+            yield from task.rules.ids_of(result)
 
 
-def _check_known(path: Path, ids: Iterable[str], known: Collection[str], noun: str, source: str) -> None:
+def _check_known(
+    path: Path, ids: Iterable[str], known: Collection[str] | None, noun: str, source: str
+) -> None:
     """Raises InputError if an id is unknown.
 
     Args:
         path: the file or folder with the ids.
         ids: the topic or document ids.
-        known: the known ids.
+        known: the known ids; None if we don't have them.
         noun: ``topic`` or ``document``.
         source: where the known ids come from, below the data folder.
     """
-    unknown = [*dict.fromkeys(id for id in ids if id not in known)]  # each once
+    unknown = [] if known is None else [*dict.fromkeys(id for id in ids if id not in known)]  # each once
     if unknown:
         first = quoted(unknown[0])
         if len(unknown) == 1:

@@ -105,10 +105,7 @@ def sweep(
     ranker = as_baseline(baseline)
     settings = grid_settings(ranker.options, grid)
     folder = optional_path("output", output)
-    with (
-        _new_folder(folder, overwrite),
-        temporary_folder("touche-sweep-") as temporary,
-    ):
+    with _new_folder(folder, overwrite) if folder else temporary_folder("touche-sweep-") as run_folder:
         name = dataset_name(dataset)
         # A dataset's id also names its task. An input directory doesn't.
         if task is None and is_dataset(name):
@@ -124,7 +121,7 @@ def sweep(
             tables = [folder / SETTINGS_FILE, folder / FOLDS_FILE]
             check_outputs(tables, [judgments.path] if judgments and judgments.content is None else [])
         result = run_settings(
-            ranker, source, folder or temporary, settings, scored, evaluator, cross_validation, judgments
+            ranker, source, run_folder, settings, scored, evaluator, cross_validation, judgments
         )
     if folder:
         result = replace(result, warnings=[*result.warnings, *_write_tables(result, folder)])
@@ -134,45 +131,34 @@ def sweep(
 
 
 @contextmanager
-def _new_folder(folder: Path | None, overwrite: bool) -> Iterator[None]:
-    """Cleans up after an error: removes new empty folders, and the runs if an option had a wrong value.
+def _new_folder(folder: Path, overwrite: bool) -> Iterator[Path]:
+    """Yields the sweep's output. After an error, removes new folders that are empty, and the runs if an
+    option had a wrong value.
 
     Args:
-        folder: the sweep's output, or None.
-        overwrite: whether the folder may exist; then nothing is removed.
+        folder: the sweep's output.
+        overwrite: whether it may exist; then nothing is removed.
 
     Raises:
         InputError: if it exists and mustn't.
     """
-    if folder is None:
-        yield
-        return
     check_path(folder)
     new_folders = [path for path in (folder, *folder.parents) if not os.path.lexists(path)]
     if not new_folders and not overwrite:
         raise InputError(folder, "already exists", "choose a new directory, or pass --overwrite")
     try:
-        yield
+        yield folder
     except BaseException as error:
         if new_folders:
             # A baseline checks a value's range when that setting runs, after other settings have run.
-            _remove_output(folder, with_runs=isinstance(error, ParameterError))
-            with suppress(OSError):  # it is not empty
-                for parent in new_folders[1:]:
-                    parent.rmdir()
+            if isinstance(error, ParameterError):
+                for name in (RUN_FILE, METADATA_FILE):  # other files may belong to the user or the baseline
+                    for file in folder.glob(f"*/{name}"):
+                        file.unlink()
+            for path in [*folder.glob("*"), *new_folders]:
+                with suppress(OSError):  # a file, or a folder that is not empty
+                    path.rmdir()
         raise
-
-
-def _remove_output(folder: Path, with_runs: bool) -> None:
-    """Removes empty folders, and with ``with_runs`` also runs. Other files may belong to the user or the
-    baseline.
-    """
-    names = {RUN_FILE, METADATA_FILE} if with_runs else set()
-    for parent, _, files in os.walk(folder, topdown=False):
-        for name in names.intersection(files):
-            Path(parent, name).unlink()
-        with suppress(OSError):  # it is not empty
-            Path(parent).rmdir()
 
 
 def _write_tables(result: Sweep, folder: Path) -> list[str]:
