@@ -134,9 +134,9 @@ def checks(task: Task) -> dict[Published, tuple[str, str]]:
     """Returns for each published result over all topics how it was checked, and the run's address.
 
     The first is ``re-evaluated`` (an equal value), ``different``, ``not re-evaluated`` or ``run not public``.
-    Empty for a user's own task.
+    Empty for a user's own task or judgments.
     """
-    if not index_path(task).exists():
+    if not task.published or not index_path(task).exists():
         return {}
     index = public_runs(task)
     result = {
