@@ -50,6 +50,7 @@ from .regression.reproductions import reproductions as reproductions
 from .regression.running import regress as regress
 from .regression.sweeps import sweep as sweep
 from .reports.page import report as report
+from .reports.published_results import published as published
 from .runners.baseline_images import build_images as build_images
 from .runners.baseline_images import digest_images as digest_images
 from .runners.baseline_images import list_images as list_images
@@ -58,7 +59,6 @@ from .runners.baseline_runs import run as run
 from .runners.baseline_runs import write_run as write_run
 from .runners.tira_dataset import write_for_tira as write_for_tira
 from .task_data import TaskData as TaskData
-from .task_data import published as published
 from .task_data import task as task
 from .tasks.listed import list_tasks as list_tasks
 from .tasks.per_topic import published_topics as published_topics

@@ -12,7 +12,7 @@ from conftest import Touche
 from touche import tasks
 from touche.evaluation.leaderboard import comparable, own_rank
 from touche.evaluation.ranks import groups, rank_intervals
-from touche.task_data import PublishedResult
+from touche.reports.published_results import PublishedResult
 from touche.tasks import Published
 from touche.tasks.per_topic import topic_values
 
@@ -101,7 +101,7 @@ def test_a_published_run_has_its_published_rank_interval_and_group() -> None:
         values = topic_values(row)
         assert not isinstance(values, str)
         ranked = own_rank(TASK, rows, row.value, values)
-        found = ranked.rank, ranked.level.low, ranked.level.high, ranked.level.group
+        found = ranked.rank, ranked.low, ranked.high, ranked.group
         assert found == (row.rank, row.rank_low, row.rank_high, row.group)
 
 

@@ -10,7 +10,7 @@ from touche.evaluation.scores import Scores, TopicScore
 from touche.evaluation.wide import WideTable
 from touche.identification.answer import Answer
 from touche.regression.sweep_results import Sweep
-from touche.task_data import PublishedResults
+from touche.reports.published_results import PublishedResults
 
 TASK = "spot-check/arguments"
 

@@ -40,7 +40,7 @@ class Reports:
         task = made_up(self.write, self.monkeypatch, topics, relevance="a", **others)
         task = replace(task, **{"published": rows, "corpora": {"full": Corpus("nowhere")}} | changes)
         self.monkeypatch.setattr(tasks, "task", lambda _: task)
-        for module in ("baselines.reruns", "reports.report_content"):  # those of real tasks
+        for module in ("baselines.reruns", "reports.published_results"):  # those of real tasks
             self.monkeypatch.setattr(import_module(f"touche.{module}"), "published_scores", list)
         return task
 

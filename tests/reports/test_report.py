@@ -23,9 +23,10 @@ from touche.baselines.reruns import published_scores
 from touche.documents.document_records import Argument, Document, Sentence
 from touche.documents.pages import Page as WebPage
 from touche.errors import ToucheError
+from touche.evaluation.scores import Score
 from touche.io import progress
 from touche.reports import plots
-from touche.reports.report_content import _board, _row_of_run, _stance_view, _twins
+from touche.reports.report_content import _board, _stance_view, _twins
 from touche.reports.report_records import TaskReport
 from touche.reports.texts import passage, read_texts, title_terms
 from touche.tasks import Corpus
@@ -49,16 +50,18 @@ def test_given_runs_stand_among_what_they_may_be_compared_with(part: TaskReport)
     assert [name for name, _, _ in boards["quality-trec_eval"]] == ["second", "first"]
     assert part.views[0].id == "relevance-trec_eval"  # the one with the most rows
     first_row = part.views[0].board[0]
-    assert (first_row.low, first_row.high, first_row.score, first_row.source) == (0.9, 1.0, None, "table 1")
-    assert [row.score.judged for row in part.views[0].board if row.score] == [7 / 8, 7 / 8]
+    assert first_row.published and first_row.shown is first_row.published
+    assert (first_row.shown.low, first_row.shown.high, first_row.shown.sources) == (0.9, 1.0, ("table 1",))
+    scores = [row.shown for row in part.views[0].board if isinstance(row.shown, Score)]
+    assert [score.judged for score in scores] == [7 / 8, 7 / 8]
 
 
 def test_a_given_run_has_bounds_and_a_published_one_has_none(part: TaskReport) -> None:
     """Grade 1 on rank 2 of the only topic with an unjudged document, x of topic 4, would change its ideal."""
     zorro, first, *_ = part.views[0].board
-    assert zorro.score is None and first.score
-    assert first.score.least == pytest.approx(3 / 4)
-    assert first.score.greatest == pytest.approx((3 + SECOND / (1 + SECOND)) / 4)
+    assert not isinstance(zorro.shown, Score) and isinstance(first.shown, Score)
+    assert first.shown.least == pytest.approx(3 / 4)
+    assert first.shown.greatest == pytest.approx((3 + SECOND / (1 + SECOND)) / 4)
 
 
 def test_topics_documents_depths_and_comparisons(part: TaskReport) -> None:
@@ -99,7 +102,7 @@ def test_a_given_run_that_is_a_published_one_stands_on_the_board_once(reports: R
     reports.task(published("Zorro", 1.0, tag="mask"), published("Boots", 0.9, tag="cat", baseline=True))
     runs = run_of(*ALL, tag='"Mask-2021"'), run_of(*ALL[:3], "4 b a", tag="cat")
     part = reports.part(*runs)
-    board = [(row.number, row.name, row.team) for row in part.views[0].board]
+    board = [(row.number, row.name, row.published_as) for row in part.views[0].board]
     assert board == [(1, '"Mask-2021"', "Zorro"), (2, "cat", ""), (2, "Boots", "")]
     assert part.reference == "cat"  # the task's baseline by its tag, even if it is not the best
     assert reports.part(*runs, reference='"Mask-2021"').reference == '"Mask-2021"'
@@ -112,7 +115,9 @@ def test_a_run_is_the_published_one_by_every_evaluator_if_it_is_by_one(reports: 
     unjudged = run_of("1 x a", *ALL[1:], tag="mask")  # 1.0 by touche
     reports.task(published("Zorro", 1.0, tag="mask"), published("Boots", 0.95, tag="cat"))
     boards = {view.evaluator: view.board for view in reports.part(unjudged).views}
-    names = {evaluator: [(row.name, row.team) for row in board] for evaluator, board in boards.items()}
+    names = {
+        evaluator: [(row.name, row.published_as) for row in board] for evaluator, board in boards.items()
+    }
     assert names == {
         "touche": [("mask", "Zorro"), ("Boots", "")],
         "trec_eval": [("Boots", ""), ("mask", "Zorro")],
@@ -121,7 +126,8 @@ def test_a_run_is_the_published_one_by_every_evaluator_if_it_is_by_one(reports: 
         2,
         2,
     ]  # with Zorro above Boots, and Boots above the run
-    assert boards["trec_eval"][1].published == 1.0
+    zorro = boards["trec_eval"][1].published
+    assert zorro and zorro.value == 1.0
 
 
 def test_of_many_runs_the_best_of_each_team_stand_out_and_all_can_be_opened(
@@ -240,20 +246,19 @@ def test_rows_that_can_be_rerun_have_their_command(reports: Reports, monkeypatch
     (entry,) = (score for score in published_scores() if score.value == 0.469)
     row = published("Boots", 0.469, tag="BM25-Baseline", baseline=True, evaluator="touche")
     reports.task(row, published("Zorro", 0.5, tag="BM25"))
-    monkeypatch.setattr(import_module("touche.reports.report_content"), "published_scores", lambda: [entry])
+    monkeypatch.setattr(
+        import_module("touche.reports.published_results"), "published_scores", lambda: [entry]
+    )
     part = reports.part(run_of(*ALL))
     (rerun,) = next(view for view in part.views if view.evaluator == "touche").reruns
-    assert (rerun.name, rerun.rerun.baseline, rerun.rerun.tolerance) == ("Boots", "bm25", entry.tolerance)
+    assert rerun.published and (rerun.name, rerun.published.tolerance) == ("Boots", entry.tolerance)
     html = reports.page(part).read_text()
     assert "touche run bm25 -i touche-2022-task-2 -o out</code>" in html and part.reruns == ["bm25"]
 
 
 def test_a_dollar_in_a_tag_is_a_dollar_in_plots(part: TaskReport, tmp_path: Path) -> None:
     r"""Matplotlib takes what stands between two for a formula, and \foo for an error in it."""
-    rows = [
-        plots.Interval(name=rf"$\foo${row.name}", kind=row.kind, mean=row.value or 0.0)
-        for row in part.views[0].listed
-    ]
+    rows = [replace(row, name=rf"$\foo${row.name}") for row in part.views[0].listed]
     plots.save(plots.plot_intervals(rows, r"$\bar$"), tmp_path / "plot")
     svg = (tmp_path / "plot.svg").read_text()
     assert all(f">{text}<" in svg for text in (r"$\foo$first", r"$\foo$second", r"$\foo$Zorro", r"$\bar$"))
@@ -284,6 +289,17 @@ def test_one_run_needs_no_comparison(touche: Touche, write: Write, tmp_path: Pat
     html = (tmp_path / "out" / "index.html").read_text()
     assert "Run against run" not in html and ">spread<" not in html
     assert "the run has no results for topics 13, 14" in html and " ".join(map(str, command[:4])) in html
+
+
+@pytest.mark.usefixtures("plain")
+def test_own_judgments_have_no_published_results(touche: Touche, write: Write, tmp_path: Path) -> None:
+    """Whose public runs, listed for the task, are no error then."""
+    run = write("run.txt", run_of("1 a b", "2 b a"))
+    qrels = write("own.qrels", "1 0 a 1\n2 0 a 1\n")
+    task = ("--task", "touche-2020-task-2", "--qrels", qrels)
+    code, out, err = touche("report", run, *task, "-o", tmp_path / "out")
+    assert (code, out, err) == (0, f"{tmp_path}/out/index.html\n", "")
+    assert "re-evaluated" not in (tmp_path / "out" / "index.html").read_text()
 
 
 def test_a_regression_reports_on_every_dataset(touche: Touche, tmp_path: Path) -> None:
@@ -327,23 +343,22 @@ def test_detected_stances_of_a_published_run_stand_there_once(part: TaskReport) 
         task=part.task,
         mean_bounds=lambda evaluator: None,
     )
-    run_row = _row_of_run(run, SCRIPT)
     rows = [
         published("Boots", 0.158, tag="Always-NO", **row),
         published("Zorro", 0.158, tag="z", **row | {"results": 6}),
     ]
-    board = _board([run_row], rows, _twins([run], SCRIPT, rows), reruns=[])
-    assert [(row.name, row.team) for row in board] == [("run", "Boots"), ("Zorro", "")]
+    board = _board([run], SCRIPT, rows, _twins([run], {SCRIPT: rows}))
+    assert [(row.name, row.published_as) for row in board] == [("run", "Boots"), ("Zorro", "")]
     twice = [*rows, published("Other", 0.158, tag="o", **row)]
-    board = _board([run_row], twice, _twins([run], SCRIPT, twice), reruns=[])
-    assert [row.team for row in board if row.name == "run"] == [""]
+    board = _board([run], SCRIPT, twice, _twins([run], {SCRIPT: twice}))
+    assert [row.published_as for row in board if row.name == "run"] == [""]
 
 
 def test_a_published_score_of_stances_can_be_rerun() -> None:
-    view = _stance_view(tasks.task("touche-2022-task-2"), [], published_scores())
+    view, _ = _stance_view(tasks.task("touche-2022-task-2"), [])
     assert view is not None
-    rerun_rows = [(row.value, row.rerun.baseline) for row in view.board if row.rerun]
-    assert rerun_rows == [(0.158, "bm25")]
+    rerun_rows = [(row.value, row.published.rerun) for row in view.reruns if row.published]
+    assert rerun_rows == [(0.158, "touche run bm25 -i touche-2022-task-2 -o out")]
 
 
 @pytest.mark.usefixtures("plain")

@@ -1,6 +1,7 @@
 """Finds the command that reruns a published result, using each expected.toml."""
 
 from collections.abc import Collection, Iterable
+from functools import cache
 
 from touche import baselines
 from touche.baselines.expected import PUBLISHED, ExpectedScore, read_expected
@@ -8,11 +9,12 @@ from touche.baselines.method import run_tag
 from touche.tasks import Published, dataset
 
 
-def published_scores() -> list[ExpectedScore]:
+@cache
+def published_scores() -> tuple[ExpectedScore, ...]:
     """Returns the published scores that all shipped baselines' reruns must reach."""
     entries = [entry for name in baselines.names() for entry in read_expected(name)]
     scores = (entry for entry in entries if isinstance(entry, ExpectedScore))
-    return [score for score in scores if score.kind == PUBLISHED and score.needs_rerun]
+    return tuple(score for score in scores if score.kind == PUBLISHED and score.needs_rerun)
 
 
 def find_rerun(row: Published, scores: Iterable[ExpectedScore]) -> ExpectedScore | None:

@@ -29,8 +29,8 @@ from touche.errors import ToucheError, choice
 from touche.io.grouping import group_by
 from touche.io.identifiers import quoted
 from touche.regression.reproductions import reproductions
+from touche.reports.published_results import PublishedResult, PublishedResults, published
 from touche.runners.tira_dataset import SPLIT, write_for_tira
-from touche.task_data import PublishedResult, PublishedResults, published
 from touche.tasks import MACRO_F1, STANCE, Task
 from touche.tasks.listed import list_tasks
 from touche.tasks.per_topic import published_topics

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from touche import tasks
-from touche.baselines.reruns import rerun_command
 from touche.errors import ToucheError
 from touche.evaluation.comparison import with_reference
 from touche.evaluation.evaluators import TREC_EVAL_VERSION
@@ -19,7 +18,7 @@ from touche.io.optional import imported
 from touche.io.origin import clone, origin
 from touche.io.progress import watched
 from touche.io.writing import check_outputs, make_folder, write_whole
-from touche.reports.plots import Interval, plot_intervals, save
+from touche.reports.plots import plot_intervals, save
 from touche.reports.report_content import published_parts, task_report
 from touche.reports.report_records import Report, TaskReport
 from touche.trec.run_forms import AnyQrels, AnyRun, list_of_runs, qrels_source, run_sources
@@ -108,7 +107,7 @@ def write(page: Report, folder: Path) -> Path:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"command": rerun_command, "digits": _digits, "short": _short}
+    environment.filters |= {"digits": _digits, "short": _short}
     commit = f" (commit {origin(Path(__file__).parent)['revision']})" if clone() else ""
     evaluator = f"trec_eval {TREC_EVAL_VERSION} by pytrec_eval-terrier {version('pytrec_eval-terrier')}"
     environment.globals |= {
@@ -136,20 +135,7 @@ def _write_plots(part: TaskReport, folder: Path) -> Mapping[tuple[str, str], str
     for view in watched(part.views, "drawing", "plots", len(part.views)):
         name = f"{part.id}-{view.id}-intervals"
         label = f"{part.task.measure_for(view.dimension)} ({view.evaluator}), {view.dimension}"
-        intervals = [
-            Interval(
-                name=row.name,
-                kind=row.kind,
-                mean=row.value,
-                low=row.low,
-                high=row.high,
-                is_95=row.note == "",
-                comparable=not row.doubtful,
-            )
-            for row in view.listed
-            if row.value is not None
-        ]
-        save(plot_intervals(intervals, label), folder / name)
+        save(plot_intervals(view.listed, label), folder / name)
         plot_names[view.dimension, view.evaluator] = name
     return plot_names
 

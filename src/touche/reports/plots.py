@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
 from math import nan
@@ -16,6 +15,8 @@ from touche.io.writing import whole
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from touche.reports.report_records import LeaderboardRow
 
 # The same blue and orange as in templates/style.css.
 _BLUE = "#0072b2"
@@ -42,40 +43,19 @@ _CELL_WIDTH = 0.62  # inches
 _LIGHT = 0.6  # share of the colour range; lighter colours need dark text
 
 
-@dataclass(frozen=True)
-class Interval:
-    """A mean with its confidence interval.
-
-    Attributes:
-        name: the row's label.
-        kind: ``given``, ``baseline`` or ``published``.
-        mean: the mean.
-        low, high: the interval's ends; None if unknown.
-        is_95: whether it's a 95% interval.
-        comparable: whether the mean is comparable with the others.
-    """
-
-    name: str
-    kind: str
-    mean: float
-    low: float | None = None
-    high: float | None = None
-    is_95: bool = True
-    comparable: bool = True
-
-
-def plot_intervals(rows: Sequence[Interval], xlabel: str) -> "Figure":
+def plot_intervals(rows: "Sequence[LeaderboardRow]", xlabel: str) -> "Figure":
     """Draws means with 95% confidence intervals, the best on top, like figure 1 in the overview of 2020.
 
     Intervals with another level are dotted; the legend explains it.
 
     Args:
-        rows: the means, best first.
+        rows: the rows, best first; those without a mean are left out.
         xlabel: the axis label.
 
     Raises:
         ToucheError: if matplotlib isn't installed.
     """
+    rows = [row for row in rows if row.value is not None]
     with _styled_figure(_WIDTH, 0.9 + _ROW_HEIGHT * len(rows)) as figure:  # axis and legend take 0.9
         axes = figure.subplots()
         labels = []
@@ -92,7 +72,7 @@ def plot_intervals(rows: Sequence[Interval], xlabel: str) -> "Figure":
         for kind, (colour, marker, legend) in _LOOKS.items():
             if any(row.kind == kind for row in rows):
                 axes.plot([], [], color=colour, marker=marker, label=legend)
-        if not all(row.is_95 for row in rows):
+        if any(row.note for row in rows):
             axes.plot([], [], color=_GREY, linestyle=_DOTTED, label="not a 95% interval")
         _, entries = axes.get_legend_handles_labels()
         if len(entries) > 1:  # a single entry wouldn't explain anything
@@ -108,15 +88,18 @@ def _styled_figure(width: float, height: float) -> Iterator["Figure"]:
         yield figure_module.Figure(figsize=(width, height), layout="constrained")
 
 
-def _draw(axes: "Axes", y: int, row: Interval) -> None:
+def _draw(axes: "Axes", y: int, row: "LeaderboardRow") -> None:
     """Draws a mean and its interval at height y. The marker is hollow if the mean isn't comparable."""
     colour, marker, _ = _LOOKS[row.kind]
-    if row.low is not None and row.high is not None:
-        style: Any = "-" if row.is_95 else _DOTTED
+    low = row.shown.low
+    high = row.shown.high
+    if low is not None and high is not None:
+        style: Any = _DOTTED if row.note else "-"
         # Below the markers, whose zorder is 2.
-        axes.plot([row.low, row.high], [y, y], color=colour, linewidth=1.5, linestyle=style, zorder=1)
-    fill = colour if row.comparable else "white"
-    axes.plot(row.mean, y, color=colour, marker=marker, markersize=5, markerfacecolor=fill)
+        axes.plot([low, high], [y, y], color=colour, linewidth=1.5, linestyle=style, zorder=1)
+    fill = "white" if row.doubtful else colour
+    mean: Any = row.value  # not None here
+    axes.plot(mean, y, color=colour, marker=marker, markersize=5, markerfacecolor=fill)
 
 
 def heat_map(cells: Mapping[tuple[str, str], float], across: str, down: str, title: str) -> "Figure":

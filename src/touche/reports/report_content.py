@@ -7,33 +7,24 @@ from pathlib import Path
 from string import ascii_uppercase
 
 from touche import tasks
-from touche.baselines.expected import SCRIPT, ExpectedScore
-from touche.baselines.reruns import find_rerun, published_scores, rerun_tags
+from touche.baselines.expected import SCRIPT
+from touche.baselines.reruns import rerun_tags
 from touche.data.judgments import topic_titles
 from touche.data.places import find, has_corpus, is_available, locate, locate_corpus
 from touche.documents.discovery import find_documents
 from touche.errors import ToucheError
-from touche.evaluation.comparison import comparisons, conclusions, run_named
+from touche.evaluation.comparison import Comparison, comparisons, conclusions, run_named
 from touche.evaluation.evaluators import EVALUATORS, Evaluation
-from touche.evaluation.leaderboard import comparable, levels, names, shortlist
+from touche.evaluation.leaderboard import comparable, names
 from touche.evaluation.notes import all_warnings, score_notes
 from touche.evaluation.scores import Evaluated
 from touche.evaluation.scoring import score_task
-from touche.evaluation.stances import StanceEvaluation
 from touche.io.grouping import group_by
 from touche.io.opening import is_file, md5
 from touche.io.progress import bar
 from touche.reports.first_results import Texts, first_results, ranked_documents
-from touche.reports.report_records import (
-    BASELINE,
-    GIVEN,
-    PUBLISHED,
-    LeaderboardRow,
-    RunFile,
-    StanceView,
-    TaskReport,
-    View,
-)
+from touche.reports.published_results import ranked
+from touche.reports.report_records import LeaderboardRow, RunFile, TaskReport, View
 from touche.reports.texts import read_texts
 from touche.tasks import STANCE, Corpus, Measure, Published, Task
 from touche.tasks.public_runs import checks
@@ -64,11 +55,14 @@ def task_report(runs: Sequence[Evaluated], dataset: str, reference: str | Path |
     detected = [run for run in runs if not run.is_ranking]
     if not rankings:
         raise ToucheError("a report shows rankings, but only stances are judged; use touche evaluate")
-    rankings_by_dimension = group_by(rankings, lambda run: run.dimension)
-    runs_once = rankings_by_dimension[rankings[0].dimension]  # each dimension has all runs
-    reruns = published_scores() if task.published else []
-    views, reasons_without_test = _views(rankings, reruns)
+    by_dimension = group_by([*rankings, *detected], lambda run: run.dimension)
+    runs_once = by_dimension[rankings[0].dimension]  # each dimension has all runs
+    views, reasons_without_test = _views(rankings)
     warnings = [*reasons_without_test, *all_warnings(runs)]
+    notes = {dimension: score_notes(evaluated) for dimension, evaluated in by_dimension.items()}
+    stance, reasons_without_comparison = _stance_view(task, detected)
+    if reasons_without_comparison:
+        notes[STANCE] += reasons_without_comparison
     # The user's own judgments make a task that isn't a dataset.
     corpus_of_dataset = [tasks.dataset(dataset)[1]] if tasks.is_dataset(dataset) else []
     corpora = [*corpus_of_dataset, *task.corpora.values()]  # texts come from the first one that is here
@@ -89,12 +83,12 @@ def task_report(runs: Sequence[Evaluated], dataset: str, reference: str | Path |
         runs=_files(runs_once),
         reference=_reference(runs_once, views, reference) if needs_reference else "",
         views=views,
-        notes={dimension: score_notes(ranked) for dimension, ranked in rankings_by_dimension.items()},
+        notes=notes,
         titles=titles,
         topics=first_results(ranks, [*rankings, *detected], texts, titles),
         warnings=warnings,
         missing_texts=_missing_texts(corpora, available, wanted, texts),
-        stance=_stance_view(task, detected, reruns),
+        stance=stance,
     )
 
 
@@ -103,7 +97,6 @@ def published_parts() -> Iterator[TaskReport]:
 
     If a run or judgments are unusable, the part has a warning and only contains published results.
     """
-    reruns = published_scores()
     all_tasks = tasks.all_tasks().values()
     with_baselines_first = sorted(
         all_tasks, key=lambda task: any(row.baseline for row in task.published), reverse=True
@@ -115,14 +108,10 @@ def published_parts() -> Iterator[TaskReport]:
         paths = locate("runs", task.id).iterdir() if is_available("runs", task.id) else ()
         runs = sorted(path for path in paths if path.name.removesuffix(".gz").endswith((".run", ".txt")))
         views = [
-            View(
-                dimension=dimension,
-                evaluator="as published",
-                board=_board(run_rows=[], published=published, twins={}, reruns=reruns),
-            )
-            for dimension, published in group_by(rows, lambda row: row.dimension).items()
+            _published_view(published) for published in group_by(rows, lambda row: row.dimension).values()
         ]
-        part = TaskReport(dataset=task.id, task=task, views=views, stance=_stance_view(task, [], reruns))
+        stance, _ = _stance_view(task, [])
+        part = TaskReport(dataset=task.id, task=task, views=views, stance=stance)
         if runs:
             try:
                 part = task_report(score_task(runs, task), task.id)
@@ -184,189 +173,156 @@ def _missing_texts(
     return f"{missing} of {len(wanted)} texts are not in corpora/{available.directory}." if missing else ""
 
 
-def _views(runs: Sequence[Evaluated], reruns: Sequence[ExpectedScore]) -> tuple[list[View], list[str]]:
+def _published_view(published: Sequence[Published]) -> View:
+    """Returns a view of a dimension's published results, without runs."""
+    board = _board(runs=[], evaluator="", published=published, twins={})
+    return View(dimension=published[0].dimension, evaluator="as published", board=board)
+
+
+def _views(runs: Sequence[Evaluated]) -> tuple[list[View], list[str]]:
     """Returns a view per dimension and evaluator, and sentences about pairs of runs without a test.
 
     The views with most published results come first.
 
     Args:
         runs: the rankings in all dimensions, best first.
-        reruns: the scores that baselines' reruns must reach.
     """
-    task = runs[0].task
     views = list[View]()
     reasons_without_test = list[str]()
     by_dimension = group_by(runs, lambda run: run.dimension)
-    twins = {dimension: _twins_by_any_evaluator(ranked) for dimension, ranked in by_dimension.items()}
     has_pairs = len({run.path for run in runs}) > 1  # comparing one run is an error
     for evaluator in runs[0].evaluations:
         compared, reasons = comparisons(runs, evaluator) if has_pairs else ([], [])
         undefined = [row for row in compared if row.p_t_test is None]
         reasons_without_test += [*reasons, *conclusions(undefined)]
-        for dimension, ranked in by_dimension.items():
-            run_rows = [_row_of_run(run, evaluator) for run in ranked]
-            published = comparable(task, dimension, evaluator)
-            views.append(
-                View(
-                    dimension=dimension,
-                    evaluator=evaluator,
-                    qrels=ranked[0].qrels,
-                    qrels_md5=_md5_of_qrels(ranked[0]),
-                    board=_board(run_rows, published, twins[dimension], reruns),
-                    evaluations={run.name: run.evaluations[evaluator] for run in ranked},
-                    comparisons=[comparison for comparison in compared if comparison.dimension == dimension],
-                    depths=_depths(ranked, evaluator),
-                )
-            )
+        for dimension, rankings in by_dimension.items():
+            published = {name: comparable(runs[0].task, dimension, name) for name in runs[0].evaluations}
+            in_dimension = [comparison for comparison in compared if comparison.dimension == dimension]
+            views.append(_view(rankings, evaluator, published, in_dimension))
     return sorted(views, key=lambda view: view.published_count, reverse=True), reasons_without_test
 
 
-def _md5_of_qrels(run: Evaluated) -> str:
-    """Returns the judgments' md5; empty for judgments in memory or a pipe."""
-    path = find("qrels", run.qrels)
-    return md5(path) if path else ""
+def _stance_view(task: Task, runs: Sequence[Evaluated]) -> tuple[View | None, list[str]]:
+    """Returns the view of detected stances, and a sentence for each pair of runs that can't be compared.
 
-
-def _stance_view(task: Task, runs: Sequence[Evaluated], reruns: Sequence[ExpectedScore]) -> StanceView | None:
-    """Returns the view for detected stances; None if neither a run nor a published result has any.
+    The view is None if neither a run nor a published result detects stances.
 
     Args:
         task: the task.
         runs: the runs with detected stances; only the organizers' script evaluates them.
-        reruns: the scores that baselines' reruns must reach.
     """
     published = [row for row in task.published if row.dimension == STANCE]
-    if not runs and not published:
-        return None
-    run_rows = [_row_of_run(run, SCRIPT) for run in runs]
-    board = _board(run_rows, published, _twins(runs, SCRIPT, published), reruns)
     if not runs:
-        return StanceView(board)
-    evaluations = {run.name: run.evaluations[SCRIPT] for run in runs}
-    compared, reasons_without_test = comparisons(runs, SCRIPT) if len(runs) > 1 else ([], [])
-    return StanceView(
-        board=board,
+        return _published_view(published) if published else None, []
+    compared, reasons = comparisons(runs, SCRIPT) if len(runs) > 1 else ([], [])
+    return _view(runs, SCRIPT, {SCRIPT: published}, compared), reasons
+
+
+def _view(
+    runs: Sequence[Evaluated],
+    evaluator: str,
+    published: Mapping[str, Sequence[Published]],
+    compared: Sequence[Comparison],
+) -> View:
+    """Returns the view of runs in one dimension with one evaluator.
+
+    Args:
+        runs: the runs that the user gave.
+        evaluator: the evaluator of their scores.
+        published: the dimension's published results by evaluator, best first.
+        compared: the runs' comparisons.
+    """
+    qrels = find("qrels", runs[0].qrels)  # None for judgments in memory or a pipe
+    return View(
+        dimension=runs[0].dimension,
+        evaluator=evaluator,
+        board=_board(runs, evaluator, published[evaluator], _twins(runs, published)),
         qrels=runs[0].qrels,
-        qrels_md5=_md5_of_qrels(runs[0]),
-        # All are evaluations of stances, which the type doesn't say.
-        runs={name: value for name, value in evaluations.items() if isinstance(value, StanceEvaluation)},
-        compared=compared,
-        notes=[*score_notes(runs), *reasons_without_test],
+        qrels_md5=md5(qrels) if qrels else "",
+        evaluations={run.name: run.evaluations[evaluator] for run in runs},
+        comparisons=compared,
+        depths=_depths(runs, evaluator),
     )
 
 
 def _board(
-    run_rows: Sequence[LeaderboardRow],
+    runs: Sequence[Evaluated],
+    evaluator: str,
     published: Sequence[Published],
     twins: Mapping[str, Published],
-    reruns: Sequence[ExpectedScore],
 ) -> list[LeaderboardRow]:
-    """Returns the leaderboard, best first. A run that is also published occurs once.
+    """Returns the leaderboard of a dimension, best first. A run that is also published occurs once.
 
     Args:
-        run_rows: a row per run.
-        published: the published results.
+        runs: the runs that the user gave.
+        evaluator: the evaluator of their scores.
+        published: the published results, best first.
         twins: a run's published result with any evaluator, by the run's name.
-        reruns: the scores that baselines' reruns must reach.
     """
-    rows = _published_rows(published, reruns)
-    # A run's twin can be published with another evaluator, and then isn't in this view.
-    twin_rows = {name: rows[twin] for name, twin in twins.items() if twin in rows}
-    board = []
-    for row in run_rows:
-        twin = twin_rows.get(row.name)
-        if twin:
-            row = replace(row, team=twin.name, published=twin.value, rerun=twin.rerun, level=twin.level)
-        board.append(row)
-    board += [row for result, row in rows.items() if result not in twins.values()]
-    # Rank among published results if there are any, so that other given runs don't change the ranks.
-    counted_rows = [*rows.values()] or board
-
-    def rank(row: LeaderboardRow) -> int:
-        """Returns the rank from 1. The run's own published result doesn't count."""
-        others = (other for other in counted_rows if other is not twin_rows.get(row.name))
-        return 1 + sum(other.printed > row.printed for other in others)
-
-    return [replace(row, number=rank(row)) for row in sorted(board, key=lambda row: -row.printed)]
-
-
-def _published_rows(
-    published: Sequence[Published], reruns: Sequence[ExpectedScore]
-) -> dict[Published, LeaderboardRow]:
-    """Returns a leaderboard row for each published result, best first.
-
-    Args:
-        published: the results for one dimension, best first.
-        reruns: the scores that baselines' reruns must reach.
-    """
-    short = shortlist(published)
-    check_of_row = checks(tasks.task(published[0].task)) if published else {}
-    return {
-        row: LeaderboardRow(
-            name=name,
-            kind=BASELINE if row.baseline else PUBLISHED,
-            value=row.value,
-            low=row.low,
-            high=row.high,
-            source=row.sources[0],
-            tag=row.tag,
-            note=row.interval_note,
-            listed=row in short,
-            results=row.results,
-            whole_team=(row.team_value, row.team_results) if row.team_results else None,
-            rerun=find_rerun(row, reruns),
-            level=level,
-            check=check_of_row.get(row, ("", "")),
+    results = dict(zip(published, ranked(published), strict=True))
+    names_of_results = dict(zip(published, names(published), strict=True))
+    printed_means = [_printed_mean(run, evaluator) for run in runs]
+    board = list[LeaderboardRow]()
+    for run, printed in zip(runs, printed_means, strict=True):
+        twin = twins.get(run.name)
+        # Rank among published results if there are any, so that other given runs don't change the ranks.
+        # The run's own published result doesn't count.
+        others = [rounded(row.value) for row in results if row != twin] if results else printed_means
+        board.append(
+            LeaderboardRow(
+                name=run.name,
+                number=1 + sum(other > printed for other in others),
+                printed=printed,
+                shown=run.scores[evaluator],
+                # None if it was published with another evaluator, and isn't in this view.
+                published=results.get(twin) if twin else None,
+                published_as=names_of_results.get(twin, "") if twin else "",
+            )
         )
-        for row, name, level in zip(published, names(published), levels(published), strict=True)
-    }
+    check_of_row = checks(tasks.task(published[0].task)) if published else {}
+    for row, result in results.items():
+        if row not in twins.values():
+            board.append(
+                LeaderboardRow(
+                    name=names_of_results[row],
+                    number=result.rank,
+                    printed=rounded(row.value),
+                    shown=result,
+                    published=result,
+                    check=check_of_row.get(row, ("", "")),
+                )
+            )
+    return sorted(board, key=lambda row: -row.printed)
 
 
-def _row_of_run(run: Evaluated, evaluator: str) -> LeaderboardRow:
-    """Returns a row for a run that the user gave."""
-    score = run.scores[evaluator]
-    return LeaderboardRow(
-        name=run.name,
-        kind=GIVEN,
-        value=score.mean,
-        low=score.low,
-        high=score.high,
-        score=score,
-        results=score.results,
-        decimals=run.task.decimals,
-    )
+def _printed_mean(run: Evaluated, evaluator: str) -> float:
+    """Returns a run's mean as tables print it; -1, below all others, if there is none."""
+    mean = run.scores[evaluator].mean
+    return -1.0 if mean is None else rounded(mean, run.task.decimals)
 
 
-def _twins_by_any_evaluator(runs: Sequence[Evaluated]) -> dict[str, Published]:
+def _twins(runs: Sequence[Evaluated], published: Mapping[str, Sequence[Published]]) -> dict[str, Published]:
     """Returns the published result of each run in a dimension that has one, by the run's name.
-
-    If several evaluators have one, the first evaluator's counts.
-    """
-    twins: dict[str, Published] = {}
-    for evaluator in runs[0].evaluations:
-        new_twins = _twins(runs, evaluator, comparable(runs[0].task, runs[0].dimension, evaluator))
-        twins = new_twins | twins  # earlier evaluators' results stay
-    return twins
-
-
-def _twins(runs: Sequence[Evaluated], evaluator: str, published: Sequence[Published]) -> dict[str, Published]:
-    """Returns the published result of each run that has one, by the run's name.
 
     It must match in value, N (None for rankings) and tag. For stances, value and N are
     enough if no other result matches.
+
+    Args:
+        runs: the runs.
+        published: the published results by evaluator. If several evaluators have the run, the first one's
+            result counts.
     """
-    twins = {}
-    for run in runs:
-        own_row = _row_of_run(run, evaluator)
-        own_value = (own_row.printed, own_row.results)
+    twins: dict[str, Published] = {}
+    for run, (evaluator, rows) in product(runs, published.items()):
+        results = run.scores[evaluator].results
+        own_value = (_printed_mean(run, evaluator), results)
         # Published values are printed; rounding only removes decimals beyond the tables'.
-        same = [row for row in published if (rounded(row.value), row.results) == own_value]
+        same = [row for row in rows if (rounded(row.value), row.results) == own_value]
         tagged = [row for row in same if _is_tagged(_plain(run.tag), _plain(row.tag))]
-        detects_stances = own_row.results is not None
         if tagged:
-            twins[run.name] = tagged[0]
-        elif detects_stances and len(same) == 1:
-            twins[run.name] = same[0]
+            twins.setdefault(run.name, tagged[0])
+        elif results is not None and len(same) == 1:
+            twins.setdefault(run.name, same[0])
     return twins
 
 
@@ -382,9 +338,8 @@ def _plain(tag: str) -> str:
 
 def _depths(runs: Sequence[Evaluated], evaluator: str) -> dict[str, dict[str, Evaluation]]:
     """Returns evaluations with nDCG at several depths, by measure and run; none for other measures."""
-    task = runs[0].task
     # The organizers' script only computes nDCG, so a measure that it has is nDCG.
-    cutoffs = sorted({*_DEPTHS, task.cutoff}) if task.measure.of_script else []
+    cutoffs = sorted({*_DEPTHS, runs[0].task.cutoff}) if runs[0].measure.of_script else []
     measures = [Measure(f"nDCG@{cutoff}", cutoff) for cutoff in cutoffs]
     evaluate_run = EVALUATORS[evaluator]
     return {

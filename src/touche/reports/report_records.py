@@ -1,6 +1,7 @@
 """What a report shows, independent of where it comes from and how it looks."""
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,16 +12,13 @@ from pathlib import Path
 from statistics import fmean, quantiles
 from typing import Any
 
-from touche.baselines.expected import ExpectedScore
 from touche.evaluation.comparison import Comparison
 from touche.evaluation.evaluators import Evaluation
-from touche.evaluation.leaderboard import Level
 from touche.evaluation.scores import Score
-from touche.evaluation.stances import StanceEvaluation
+from touche.reports.published_results import PublishedResult
 from touche.tasks import Task
 from touche.tasks.public_runs import DIFFERENT, EVALUATED, checks
 from touche.tasks.reported import Reported, reported_results
-from touche.tasks.task_records import DECIMALS, rounded
 from touche.trec.by_stance import ranking_names, topic_in
 from touche.trec.topics import in_order
 
@@ -39,61 +37,50 @@ class LeaderboardRow:
 
     Attributes:
         name: the run's name, or team and run.
-        kind: ``given``, ``baseline`` (the organizers' own) or ``published``.
-        value: the measure's mean; None without topics.
-        low, high: the 95% confidence interval; None if none is published.
-        score: a given run's score; None for published results.
-        source: where a published value comes from.
-        tag: a published run's tag; empty if none is published.
-        note: a remark on the interval; empty for a 95% interval.
-        listed: whether it's also in the short table and the plot: given runs, baselines, and each team's
-            best.
-        team: the name that a run was published under; empty if it wasn't.
-        published: this run's published value, possibly from another evaluator.
-        number: the rank from 1. Passed runs are ranked among the published runs too or, if there are none,
-            among each other. Runs with equal printed values share a rank.
-        results: the detected stances' N; None for rankings.
-        whole_team: the published macro F1 of detected stances and N, over all the team's runs.
-        rerun: the score that a published result's rerun must reach; None if there is no rerun.
-        decimals: the printed values' decimals, as in ``Task``.
-        level: a published run's group, and its rank's interval.
+        number: the rank from 1. Given runs are ranked among the published runs or, if there are none, among
+            each other. Runs with equal printed values share a rank.
+        printed: the value as printed in tables, which determines ranks; -1, below all others, if there is
+            none.
+        shown: a given run's score, or a published result.
+        published: the published result; None if a given run isn't published.
+        published_as: the name that a given run was published under; otherwise empty.
         check: whether a published value was re-evaluated, and its run's address (``public_runs.checks``).
     """
 
     name: str
-    kind: str
-    value: float | None
-    low: float | None
-    high: float | None
-    score: Score | None = None
-    source: str = ""
-    tag: str = ""
-    note: str = ""
-    listed: bool = True
-    team: str = ""
-    published: float | None = None
-    number: int = 1
-    results: int | None = None
-    whole_team: tuple[float | None, int] | None = None
-    rerun: ExpectedScore | None = None
-    decimals: tuple[int, ...] = DECIMALS
-    level: Level = field(default_factory=Level)
+    number: int
+    printed: float
+    shown: Score | PublishedResult
+    published: PublishedResult | None
+    published_as: str = ""
     check: tuple[str, str] = ("", "")
 
     @property
-    def is_published(self) -> bool:
-        """Whether the run is published. It can be a given run too."""
-        return self.kind != GIVEN or bool(self.team)
+    def kind(self) -> str:
+        """``given``, ``baseline`` (the organizers' own) or ``published``."""
+        if isinstance(self.shown, Score):
+            return GIVEN
+        return BASELINE if self.shown.baseline else PUBLISHED
+
+    @property
+    def value(self) -> float | None:
+        """The measure's mean; None without topics."""
+        return self.shown.mean if isinstance(self.shown, Score) else self.shown.value
+
+    @property
+    def note(self) -> str:
+        """A remark on the interval; empty for a 95% interval."""
+        return "" if isinstance(self.shown, Score) else self.shown.interval_note
+
+    @property
+    def listed(self) -> bool:
+        """Whether it's in the short table and the plot: given runs, baselines, and each team's best."""
+        return isinstance(self.shown, Score) or self.shown.is_shortlisted
 
     @property
     def doubtful(self) -> bool:
         """Whether it isn't comparable, because documents are unjudged or topics missing."""
-        return self.score is not None and not self.score.comparable
-
-    @property
-    def printed(self) -> float:
-        """The value as printed in tables, which determines ranks; -1 instead of None, below all others."""
-        return -1.0 if self.value is None else rounded(self.value, self.decimals)
+        return isinstance(self.shown, Score) and not self.shown.comparable
 
 
 @dataclass(frozen=True)
@@ -145,7 +132,7 @@ class View:
 
     Attributes:
         dimension, evaluator: dimension and evaluator.
-        board: the leaderboard with all published runs, best first.
+        board: the leaderboard with all published runs, best first. Stances have no ranks, because N differs.
         qrels, qrels_md5: the judgments' file and its hash; empty if none is needed, or it isn't a file.
         evaluations: the evaluator's evaluation of each run.
         comparisons: each pair of runs compared; corrected over all the evaluator's dimensions.
@@ -179,17 +166,12 @@ class View:
     @property
     def published_count(self) -> int:
         """How many published runs are on the leaderboard."""
-        return sum(row.is_published for row in self.board)
+        return sum(row.published is not None for row in self.board)
 
     @property
     def groups(self) -> int:
         """How many groups of published runs there are; 0 if their topic values are unknown."""
-        return len({row.level.group for row in self.board} - {None})
-
-    @property
-    def runs(self) -> list[str]:
-        """The runs' names."""
-        return list(self.evaluations)
+        return len({row.published.group for row in self.board if row.published} - {None})
 
     @cached_property
     def topics(self) -> list[str]:
@@ -200,20 +182,21 @@ class View:
     @property
     def reruns(self) -> list[LeaderboardRow]:
         """The rows with a rerun."""
-        return [row for row in self.board if row.rerun]
+        return [row for row in self.board if row.published and row.published.rerun]
 
     @cached_property
     def scale(self) -> tuple[float, float]:
         """The ends of the leaderboard's scale, multiples of 0.1. Runs far below the others aren't on it."""
         fence = _fence([row.printed for row in self.board])  # runs below it are far below the others
         rows = [row for row in self.board if row.printed >= fence]
-        values = [value for row in rows for value in (row.low, row.value, row.high) if value is not None]
+        ends = [end for row in rows for end in (row.shown.low, row.value, row.shown.high)]
+        values = [end for end in ends if end is not None]
         return _scale(values or [0.0, 1.0], parts=10)  # without any mean, a measure's whole range
 
     @cached_property
     def strip(self) -> "Strip":
         """All published runs as points on a line. There must be at least one."""
-        return Strip([row for row in self.board if row.is_published])
+        return Strip([row for row in self.board if row.published])
 
     def row(self, run: str) -> LeaderboardRow:
         """Returns a given run's row."""
@@ -322,32 +305,6 @@ class RunFile:
 
 
 @dataclass(frozen=True)
-class StanceView:
-    """Detected stances: the runs' scores and published scores.
-
-    Attributes:
-        board: a row per run and published run, best first; unranked, because N differs.
-        qrels, qrels_md5: the judged stances' file and its hash; empty without runs.
-        runs: the runs' evaluations by name.
-        compared: each pair of runs, compared on their common documents.
-        notes: remarks on the scores, and why pairs of runs weren't compared.
-    """
-
-    board: Sequence[LeaderboardRow]
-    qrels: str = ""
-    qrels_md5: str = ""
-    runs: Mapping[str, StanceEvaluation] = field(default_factory=dict)
-    compared: Sequence[Comparison] = ()
-    notes: Sequence[str] = ()
-
-    @cached_property
-    def strip(self) -> Strip | None:
-        """The published runs as points on a line; None if there are none."""
-        published = [row for row in self.board if row.is_published]
-        return Strip(published) if published else None
-
-
-@dataclass(frozen=True)
 class TaskReport:
     """A task's runs among its published results, or just published results.
 
@@ -357,7 +314,7 @@ class TaskReport:
         views: a view per dimension and evaluator, starting with those with the most published results.
         runs: the run files; empty if there are only published results.
         reference: the run that others are compared with; empty if there are fewer than two runs.
-        notes: the runs' ranks, and why evaluators differ, by dimension.
+        notes: the runs' ranks, why evaluators differ, and why stances weren't compared, by dimension.
         titles: the topics' titles; empty if the topics file is missing.
         topics: first results by ranking name, each document once, best rank first. The name is the topic's
             number, or like ``1 PRO`` if stances are ranked separately.
@@ -376,14 +333,14 @@ class TaskReport:
     topics: Mapping[str, Sequence[ShownDocument]] = field(default_factory=dict)
     warnings: Sequence[str] = ()
     missing_texts: str = ""
-    stance: StanceView | None = None
+    stance: View | None = None
 
     @property
     def id(self) -> str:
         """A name for links and files."""
         return self.dataset.replace("/", "--")  # a single hyphen can be part of another id
 
-    @property
+    @cached_property
     def checked(self) -> str:
         """How many published values were re-evaluated, in words; empty for a user's own task."""
         verdicts = Counter(check for check, _ in checks(self.task).values())
@@ -437,8 +394,9 @@ class TaskReport:
     @property
     def reruns(self) -> list[str]:
         """Baselines that rerun one of the task's published results."""
-        boards = [view.board for view in self.published_views] + ([self.stance.board] if self.stance else [])
-        return sorted({row.rerun.baseline for board in boards for row in board if row.rerun})
+        views = [*self.published_views, *([self.stance] if self.stance else [])]
+        commands = {row.published.rerun for view in views for row in view.reruns if row.published}
+        return sorted({shlex.split(command)[2] for command in commands})  # touche run BASELINE ...
 
     @property
     def letters(self) -> dict[str, str]:
