@@ -9,10 +9,8 @@ from hypothesis import strategies as st
 
 from conftest import ROOT, Touche, Write
 from reading import read_documents_jsonl
-from touche import tasks
 from touche.errors import ToucheError
-from touche.evaluation.linting import CODES, WARNING, findings_of
-from touche.trec.run_forms import run_sources
+from touche.evaluation.linting import CODES, WARNING, lint
 from touche.trec.runs import read_run
 
 TASK = "spot-check/passages"
@@ -21,7 +19,7 @@ IDS = [document.id for document in read_documents_jsonl(ROOT / "corpora/spot-che
 
 
 def found(path: Path, task: str = TASK) -> list[tuple[str, int | None]]:
-    findings, _ = findings_of(run_sources([path]), *tasks.dataset(task))
+    findings = lint(path, task)
     assert all(
         finding.severity == CODES[finding.code] and finding.message and finding.remedy for finding in findings
     )
@@ -133,17 +131,16 @@ def test_pairs_are_checked_against_the_sentences_and_a_small_corpus_has_fewer(
 
 def test_more_runs_than_a_team_may_submit(write: Write) -> None:
     paths = [write(f"{number}.txt", f"52 Q0 a 1 1 t{number}\n") for number in range(7)]
-    task = tasks.task("touche-2021-task-2")
-    findings, notes = findings_of(run_sources(paths), task, task.corpora["full"])
+    findings = lint(paths, "touche-2021-task-2")
     assert [(finding.code, finding.run) for finding in findings] == [
         ("too-many-runs", str(path)) for path in paths[5:]
     ]
-    assert [note.partition(" because ")[2] for note in notes] == [
+    assert [note.partition(" because ")[2] for note in findings.notes] == [
         "topics/touche-2021-task-2.xml is missing",
         "corpora/clueweb12 is missing",
     ]
     # No limit was stated.
-    assert findings_of(run_sources(paths), tasks.task("touche-2020-task-2"), task.corpora["full"])[0] == []
+    assert len(lint(paths, "touche-2020-task-2")) == 0
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -167,7 +164,7 @@ def test_no_finding_on_the_order_means_that_both_evaluators_see_the_same(
 
 def test_blanks_in_a_tag_are_one_warning_that_says_what_trec_eval_makes_of_them(write: Write) -> None:
     path = write("run.txt", lines(*(line(rank, -rank, tag='"Colbert edinburg"') for rank in range(1, 9))))
-    (finding,), _ = findings_of(run_sources([path]), *tasks.dataset(TASK))
+    (finding,) = lint(path, TASK)
     assert (finding.severity, finding.line) == (WARNING, 1)
     assert "in 8 lines: trec_eval reads only '\"Colbert' of '\"Colbert edinburg\"', and" in finding.message
 
@@ -176,9 +173,9 @@ def test_a_tie_that_is_cut_off_below_what_trec_eval_turns_round_changes_nothing(
     """The first of the three is the first by either order; the two others stand below the cutoff."""
     ids = [*sorted(IDS)[:4], *(sorted(IDS)[rank] for rank in (9, 7, 8))]
     text = lines(*(line(rank, max(5, 10 - rank), id) for rank, id in enumerate(ids, 1)))
-    findings, notes = findings_of(run_sources([write("run.txt", text)]), *tasks.dataset(TASK))
+    findings = lint(write("run.txt", text), TASK)
     assert [(finding.code, finding.line) for finding in findings] == [("tie-order", 7)]
-    assert notes[-1].endswith("of none")
+    assert findings.notes[-1].endswith("of none")
 
 
 @pytest.mark.parametrize("part", ["arguments", "passages"])
@@ -193,16 +190,20 @@ def test_what_the_program_writes_passes_with_no_finding(
 
 def test_two_runs_of_a_submission_with_one_tag(write: Write) -> None:
     paths = [write(f"{number}.txt", lines(*GOOD)) for number in (1, 2)]
-    task = tasks.task(TASK)
-    findings, _ = findings_of(run_sources(paths), task, task.corpora["full"])
-    assert [(finding.code, finding.run, finding.line) for finding in findings] == [
+    assert [(finding.code, finding.run, finding.line) for finding in lint(paths, TASK)] == [
         ("shared-tag", str(paths[1]), 1)
     ]
     with pytest.raises(ToucheError, match="passed twice"):
-        run_sources([paths[0], paths[0]])
+        lint([paths[0], paths[0]], TASK)
     named = {"mine": {"11": {"a": 1.0}}, "theirs": {"11": {"a": 1.0}}}
-    findings, _ = findings_of(run_sources(named), task, task.corpora["full"])
-    assert "shared-tag" not in {finding.code for finding in findings}
+    assert "shared-tag" not in {finding.code for finding in lint(named, TASK)}
+
+
+@pytest.mark.parametrize("task", ["spot-check/passages", "spot-check/images"])
+def test_an_empty_run_is_an_error_in_every_task(write: Write, task: str) -> None:
+    findings = lint(write("run.txt", ""), task)
+    assert [(finding.code, finding.line) for finding in findings] == [("empty-run", None)]
+    assert findings.is_broken
 
 
 def test_topics_that_the_run_lacks_are_a_note_and_no_finding(touche: Touche, write: Write) -> None:

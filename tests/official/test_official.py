@@ -18,14 +18,13 @@ from touche.data.judgments import task_qrels
 from touche.errors import InputError
 from touche.evaluation.evaluators import EVALUATORS, Evaluation
 from touche.evaluation.leaderboard import comparable
-from touche.evaluation.linting import findings_of
+from touche.evaluation.linting import lint
 from touche.evaluation.scoring import score_task
 from touche.regression.outcomes import PASSED
 from touche.regression.running import rerun
 from touche.runners.container_runs import Job, Usage
 from touche.runners.limits import Limits
 from touche.runners.programs import Log
-from touche.trec.run_forms import run_sources
 from touche.trec.runs import read_run
 
 pytestmark = pytest.mark.xdist_group("official")  # which share their rankings
@@ -134,9 +133,9 @@ def test_what_the_program_writes_passes_the_linter(
     official: Path, measured: Callable[..., Path], task_id: str
 ) -> None:
     """With topics and corpus; this also tests ranks, ties and depths."""
-    task = tasks.task(task_id)
     paths = [measured(command, task_id) for command in ("dirichletlm", "bm25", "tfidf", CLASSIC)]
-    assert findings_of(run_sources(paths), task, task.corpora["sample"]) == ([], [])
+    findings = lint(paths, f"{task_id}/sample")
+    assert (findings.records, findings.notes) == ((), ())
 
 
 IMAGES = {
@@ -168,8 +167,7 @@ def test_runs_of_images_score_what_the_organizers_script_computes(official: Path
             for run, value in zip(results, IMAGES[name], strict=True)
         ]
         assert set[str].intersection(*tags)
-    findings, _ = findings_of(run_sources(official / "runs" / f"{name}.run"), task, task.corpora["full"])
-    assert findings == []
+    assert len(lint(official / "runs" / f"{name}.run", task.id)) == 0
 
 
 def test_qrels_of_the_other_year_are_refused(

@@ -20,7 +20,7 @@ from touche.baselines.loader import baseline_folder, parts_in_expected
 from touche.baselines.local_runs import statistics_named
 from touche.data import datasets, places
 from touche.errors import InputError, NotInstalledError, ToucheError
-from touche.evaluation.linting import ERROR, lint_format
+from touche.evaluation.linting import format_errors
 from touche.io.optional import installing
 from touche.io.temporary import temporary_folder
 from touche.io.writing import whole
@@ -416,7 +416,7 @@ def _check_run(job: Job, folder: Path) -> None:
     run = folder / RUN_FILE
     if not _is_file(run):
         raise ToucheError(f"{job.name} ended with exit code 0 without {RUN_FILE}; see its output above")
-    errors = [finding for finding in lint_format(run) if finding.severity == ERROR]
+    errors = format_errors(run)
     if errors:
         first = errors[0]
         more = f" (the first of {len(errors)} errors)" if len(errors) > 1 else ""

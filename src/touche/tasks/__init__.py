@@ -20,7 +20,6 @@ from touche.io.toml import read_toml
 from touche.tasks.cards import read_card
 from touche.tasks.measures import MACRO_F1, MEASURE_OF_QUESTION, Measure, measure_of, measures_in
 from touche.tasks.task_records import (
-    CUTOFF,
     PAIR,
     SPOT_CHECK,
     STANCE,
@@ -33,7 +32,6 @@ from touche.tasks.task_records import (
 )
 
 __all__ = [
-    "CUTOFF",
     "MACRO_F1",
     "MEASURE_OF_QUESTION",
     "PAIR",
