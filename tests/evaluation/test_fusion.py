@@ -36,14 +36,12 @@ def fused(
 ) -> dict[str, dict[str, float]]:
     factors = weights or [1.0] * len(runs)
     weighing = [run for run, factor in zip(runs, factors, strict=True) if factor]  # as in fused_run
-    topics = {
-        topic: fusion.weighted(shares, method, [factor for factor in factors if factor])
-        for topic, shares in fusion.topic_shares(weighing, method)
-    }
+    factors = [factor for factor in factors if factor]
+    topics = dict.fromkeys(topic for run in weighing for topic in run.by_score)
+    by_topic = {topic: fusion.fused_topic(topic, weighing, method, factors) for topic in topics}
     return {
         topic: dict(zip(fused.documents.tolist(), fused.scores.tolist(), strict=True))
-        for topic, fused in topics.items()
-        if len(fused.documents)
+        for topic, fused in by_topic.items()
     }
 
 

@@ -7,7 +7,7 @@ from math import fsum, sqrt
 from numbers import Real
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
@@ -18,7 +18,7 @@ from touche.io.identifiers import check_tag, optional_path
 from touche.tira.outputs import METADATA_FILE, remove_earlier_run, write_run
 from touche.tira.provenance import Software, data_of_runs, metadata, task_of_run
 from touche.trec.by_stance import in_rankings
-from touche.trec.columns import Run, Words
+from touche.trec.columns import Columns, Run
 from touche.trec.run_forms import AnyRun, RunSource, read_sources, run_sources
 from touche.trec.runs import MAX_DEPTH, RUN_FILE
 
@@ -43,46 +43,12 @@ class Method:
     combine: Callable[[Floats, NDArray[np.bool_]], Floats]
 
 
-@dataclass(frozen=True)
-class Shares:
-    """All shares for a topic's documents.
-
-    Attributes:
-        documents: the ids, descending.
-        by_run: each document's share in each run; shape (runs, documents).
-        has: whether a document is in a run; same shape.
-        stances: each document's stance in the first run that contains it.
-    """
+class FusedTopic(NamedTuple):
+    """A topic's documents by descending id, with their fused scores and stances."""
 
     documents: NDArray[np.object_]
-    by_run: Floats
-    has: NDArray[np.bool_]
+    scores: Floats
     stances: NDArray[np.object_]
-
-
-@dataclass(frozen=True)
-class Fused:
-    """A topic's fused documents.
-
-    Attributes:
-        documents: the ids; descending before ``best``.
-        scores: each document's score; float32 after ``best``.
-        stances: each document's stance.
-    """
-
-    documents: NDArray[np.object_]
-    scores: NDArray[np.floating[Any]]
-    stances: NDArray[np.object_]
-
-    def best(self, depth: int) -> "Fused":
-        """Returns the best documents in trec_eval's order: by float32 score, ties by descending id.
-
-        Args:
-            depth: the maximum number of documents.
-        """
-        scores = self.scores.astype(np.float32) + np.float32(0)  # turns -0 into 0, as in runs that are read
-        order = np.argsort(-scores, kind="stable")[:depth]  # the ids already descend
-        return Fused(documents=self.documents[order], scores=scores[order], stances=self.stances[order])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -98,20 +64,16 @@ class FusedRun(Run):
     task: str = ""
 
 
-def topic_shares(runs: Sequence[Run], method: Method) -> Iterator[tuple[str, Shares]]:
-    """Yields each topic with the runs' shares for its documents, without weights.
+def fused_topic(topic: str, runs: Sequence[Run], method: Method, weights: Sequence[float]) -> FusedTopic:
+    """Fuses one topic. A document's stance comes from the first run that contains it.
 
     Args:
+        topic: a topic in at least one run.
         runs: the runs.
-        method: a name in ``METHODS``.
+        method: one of ``METHODS``.
+        weights: one per run, none of them 0.
     """
-    for topic in dict.fromkeys(topic for run in runs for topic in run.by_score):
-        yield topic, _shares_of_topic(topic, runs, method)
-
-
-def _shares_of_topic(topic: str, runs: Sequence[Run], method: Method) -> Shares:
-    """Returns what each run adds to each document of a topic, with documents by descending id."""
-    # By row in the result: the lines of each run with the topic, best first.
+    # By row in the shares: the lines of each run with the topic, best first.
     ranked = {row: run.take(run.by_score[topic]) for row, run in enumerate(runs) if topic in run.by_score}
     documents = sorted(set[str]().union(*(lines.documents for lines in ranked.values())), reverse=True)
     column_of = {document: column for column, document in enumerate(documents)}
@@ -120,23 +82,10 @@ def _shares_of_topic(topic: str, runs: Sequence[Run], method: Method) -> Shares:
     stances = np.empty(len(documents), np.object_)
     for row, lines in reversed(ranked.items()):  # so that the first run's stances overwrite the others
         columns = [column_of[document] for document in lines.documents]
-        shares[row, columns] = method.shares(lines.scores)
+        shares[row, columns] = weights[row] * method.shares(lines.scores)
         has[row, columns] = True
         stances[columns] = lines.stances.array
-    return Shares(documents=np.array(documents, np.object_), by_run=shares, has=has, stances=stances)
-
-
-def weighted(shares: Shares, method: Method, weights: Sequence[float] | None) -> Fused:
-    """Combines a topic's shares into document scores. Ids stay in descending order.
-
-    Args:
-        shares: the shares.
-        method: the method that made them.
-        weights: one per run, none of them 0; or None for equal weights.
-    """
-    factors = np.ones(len(shares.has)) if weights is None else np.array(weights, np.float64)
-    scores = method.combine(factors[:, None] * shares.by_run, shares.has)
-    return Fused(documents=shares.documents, scores=scores, stances=shares.stances)
+    return FusedTopic(np.array(documents, np.object_), method.combine(shares, has), stances)
 
 
 def check_weights(weights: Sequence[float], runs: int) -> None:
@@ -227,9 +176,6 @@ def sums(shares: Floats, has: NDArray[np.bool_]) -> Floats:
         shares: a row per run.
         has: unused, because missing shares are 0; needed for the same signature as ``times_runs``.
     """
-    if len(shares) <= 2:
-        total: Floats = shares.sum(axis=0)
-        return total  # a sum of two is correctly rounded
     return np.array([fsum(column) for column in shares.T.tolist()])
 
 
@@ -356,7 +302,7 @@ def fused_run(
     weights: Sequence[float] | None = None,
     tag: str = "fused",
 ) -> Run:
-    """Fuses runs into one; a document's stance comes from the first run that contains it.
+    """Fuses runs into one. Its documents are in trec_eval's order: by float32 score, ties by descending id.
 
     Args:
         runs: the runs.
@@ -368,42 +314,30 @@ def fused_run(
     Raises:
         ParameterError: if the weights are unusable.
     """
-    if weights is not None:
-        check_weights(weights, len(runs))
-        # A run with weight 0 is ignored, also for stances and for the number of runs in CombMNZ.
-        runs = [run for run, weight in zip(runs, weights, strict=True) if weight]
-        weights = [weight for weight in weights if weight]
-    topics = {
-        topic: weighted(shares, method, weights).best(depth) for topic, shares in topic_shares(runs, method)
-    }
-    return run_of_topics(topics, tag)
-
-
-def run_of_topics(topics: Mapping[str, Fused], tag: str) -> Run:
-    """Returns the documents of topics as a run; topics without documents are left out.
-
-    Args:
-        topics: the documents of each topic, best first.
-        tag: the tag.
-    """
-    counts = [len(topic.documents) for topic in topics.values()]
-    scores = _joined([topic.scores for topic in topics.values()], np.float32)
-    return Run(
-        path=Path(tag),
-        topics=Words([*topics], np.repeat(np.arange(len(topics), dtype=np.int32), counts)),
-        stances=Words.encode(_joined([topic.stances for topic in topics.values()], np.object_).tolist()),
-        documents=_joined([topic.documents for topic in topics.values()], np.object_),
-        ranks=_joined([np.arange(1, count + 1) for count in counts], np.int64),
-        # As if written to a run file and read, so that a fused run is the same in memory.
-        scores=np.array(orjson.loads(orjson.dumps(scores, option=orjson.OPT_SERIALIZE_NUMPY)), np.float64),
-        tags=Words([tag], np.zeros(sum(counts), np.int32)),
-        numbers=np.arange(1, sum(counts) + 1),
-    )
-
-
-def _joined(arrays: Sequence[NDArray[Any]], kind: Any) -> NDArray[Any]:
-    """Returns one array of several, or an empty one of this kind if there are none."""
-    return np.concatenate([np.empty(0, kind), *arrays])
+    if weights is None:
+        weights = [1.0] * len(runs)
+    check_weights(weights, len(runs))
+    # A run with weight 0 is ignored, also for stances and for the number of runs in CombMNZ.
+    runs = [run for run, weight in zip(runs, weights, strict=True) if weight]
+    weights = [weight for weight in weights if weight]
+    columns = Columns()
+    size = 0  # lines so far
+    for topic in dict.fromkeys(topic for run in runs for topic in run.by_score):
+        fused = fused_topic(topic, runs, method, weights)
+        scores = fused.scores.astype(np.float32) + np.float32(0)  # turns -0 into 0, as in runs that are read
+        best = np.argsort(-scores, kind="stable")[:depth]  # the ids already descend
+        columns.add(
+            topics=[topic] * len(best),
+            stances=fused.stances[best].tolist(),
+            documents=fused.documents[best].tolist(),
+            ranks=range(1, len(best) + 1),
+            # As if written to a run file and read, so that a fused run is the same in memory.
+            scores=orjson.loads(orjson.dumps(scores[best], option=orjson.OPT_SERIALIZE_NUMPY)),
+            tags=[tag] * len(best),
+            numbers=range(size + 1, size + len(best) + 1),
+        )
+        size += len(best)
+    return columns.run(tag)
 
 
 def task_warnings(runs: Sequence[Run]) -> Iterator[str]:
