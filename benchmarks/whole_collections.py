@@ -22,7 +22,7 @@ from typing import Any
 import orjson
 
 from touche import tasks
-from touche.data.places import is_available, locate
+from touche.data.places import find, locate
 from touche.data.sources import Source
 from touche.documents.args_processed import pieces_of_args_processed
 from touche.documents.jsonl import pieces_of_jsonl
@@ -111,7 +111,7 @@ def _content(source: Source, share: float) -> Iterator[bytes]:
         yield from _FORMATS.get(name, _argsme)(_records(name, count, source.size))
     elif source.kind == "topics":
         yield _topics(source.name).read_bytes()
-    elif is_available(source.kind, source.name):
+    elif find(source.kind, source.name):
         content = locate(source.kind, source.name).read_bytes()
         # BEIR publishes tab-separated files; our copy is in TREC's format.
         yield _as_published_by_beir(content) if source.member.endswith("test.tsv") else content
@@ -197,7 +197,7 @@ def _judged(name: str) -> list[tuple[str, str]]:
 
 def _topics(name: str) -> Path:
     """Returns the topics file; BEIR's is with its sample."""
-    if is_available("topics", name):
+    if find("topics", name):
         return locate("topics", name)
     return locate("corpora", "beir-webis-touche2020-sample") / "queries.jsonl"
 

@@ -52,7 +52,7 @@ def test_a_corpus_is_available_as_a_whole(
     """An interrupted fetch must not pass for the whole corpus."""
     monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
     corpus = tasks.Corpus("three", files=("a.json", "b.json", "c.json"))
-    assert not places.has_corpus(corpus)
+    assert not places.find_corpus(corpus)
     (tmp_path / "corpora" / "three").mkdir(parents=True)
     with pytest.raises(MissingDataError, match="corpora/three is empty; it is not published; set"):
         places.locate_corpus(corpus)
@@ -61,9 +61,9 @@ def test_a_corpus_is_available_as_a_whole(
     with pytest.raises(MissingDataError, match=r"corpora/three is incomplete, without b\.json"):
         places.locate_corpus(corpus)
     write("corpora/three/b.json", "[]")
-    assert places.has_corpus(corpus)
+    assert places.find_corpus(corpus)
     write("corpora/packed/all.json.gz", "[]")  # with other names of files
-    assert places.has_corpus(tasks.Corpus("packed", files=("a.json", "b.json")))
+    assert places.find_corpus(tasks.Corpus("packed", files=("a.json", "b.json")))
 
 
 def test_a_corpus_of_ir_datasets_is_read(

@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from touche import tasks
+from touche.data import places
 from touche.data.places import (
     IR_DATASETS,
     check_exists,
-    has_corpus,
-    is_available,
+    find_corpus,
     is_dataset,
     locate_corpus,
     locate_topics,
@@ -39,7 +39,7 @@ def open_dataset(dataset: str) -> Input:
     task, corpus = tasks.dataset(dataset)
     with naming_size(dataset):
         topics_file = locate_topics(task, corpus)
-        if corpus.ir_datasets is None or has_corpus(corpus):
+        if corpus.ir_datasets is None or find_corpus(corpus):
             documents: Documents = find_documents(locate_corpus(corpus))
         else:  # without a corpus folder, side files are next to the topics
             documents = IrDataset(corpus.ir_datasets, side_files=side_files(topics_file.parent.iterdir()))
@@ -87,7 +87,7 @@ def naming_size(dataset: str) -> Iterator[None]:
             raise error from None
         _, corpus = tasks.dataset(dataset)
         # Keep the error about an incomplete folder, because it names the missing files.
-        has_folder = is_available("corpora", corpus.directory)
+        has_folder = places.find("corpora", corpus.directory)
         is_corpus_missing = any(source.kind == "corpora" for source in missing)
         if is_corpus_missing and not has_folder:
             fetch = f"get it with: touche data fetch {dataset} ({size_of_download(missing)})"

@@ -15,8 +15,9 @@ from textwrap import shorten
 from typing import IO, Any
 
 from touche import tasks
+from touche.data import places
 from touche.data.judged import copy_dataset, write_judged
-from touche.data.places import data_home, is_available, whole_corpus
+from touche.data.places import data_home, whole_corpus
 from touche.data.remedies import how_to_download
 from touche.data.sources import RUNS, Source, official
 from touche.errors import InputError, ToucheError
@@ -138,7 +139,7 @@ def copy_samples(chosen: Sequence[str], mirror: Path | None, folder: Path | None
     tasks_and_corpora = map(tasks.dataset, chosen or tasks.datasets())
     for name in dict.fromkeys(corpus.directory for _, corpus in tasks_and_corpora):  # each once
         # By default, a corpus in any data folder isn't missing.
-        is_in_searched_folder = folder is None and is_available("corpora", name)
+        is_in_searched_folder = folder is None and places.find("corpora", name)
         if name in published_folders or is_in_searched_folder:
             continue
         is_in_folder = folder is not None and (folder / "corpora" / name).is_dir()

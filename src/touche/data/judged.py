@@ -10,7 +10,7 @@ from pathlib import Path
 
 from touche import tasks
 from touche.data.judgments import restricted
-from touche.data.places import has_corpus, locate, locate_corpus
+from touche.data.places import find_corpus, locate
 from touche.data.whole_folders import whole_folder
 from touche.documents.argsme import is_altered
 from touche.documents.beir import corpus_line, query_line
@@ -110,10 +110,11 @@ def compare_texts(datasets: Iterable[str] = ()) -> Iterator[tuple[Path, int, lis
     published = (name for name in tasks.datasets() if not name.endswith("/sample"))
     tasks_and_corpora = map(tasks.dataset, datasets or published)
     for corpus in dict.fromkeys(corpus for _, corpus in tasks_and_corpora):  # each once
-        has_checksums = _FOLDER_WITH_CHECKSUMS.fullmatch(corpus.directory) is not None
-        if not (has_checksums and has_corpus(corpus)):
+        has_checksums = _FOLDER_WITH_CHECKSUMS.fullmatch(corpus.directory)
+        folder = find_corpus(corpus) if has_checksums else None
+        if not folder:
             continue
-        documents = find_documents(locate_corpus(corpus))
+        documents = find_documents(folder)
         for path in documents.paths:
             count = 0
             altered_ids = list[str]()

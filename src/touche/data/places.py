@@ -53,11 +53,6 @@ def find(kind: str, name: str) -> Path | None:
     return next(filter(os.path.exists, paths), None)  # Path.exists raises an error without access
 
 
-def is_available(kind: str, name: str) -> bool:
-    """Returns whether a data file or folder is in one of the data folders."""
-    return find(kind, name) is not None
-
-
 def locate_topics(task: Task, corpus: Corpus) -> Path:
     """Returns the topics file: the corpus' own, the one in topics/, or BEIR's queries, in this order.
 
@@ -67,9 +62,9 @@ def locate_topics(task: Task, corpus: Corpus) -> Path:
     if corpus.topics:  # only some of the task's topics
         folder = locate_corpus(corpus)
         return topics_named(sorted(folder.iterdir()), folder)
-    if not is_available("topics", task.topics) and has_corpus(corpus):
-        # BEIR's format
-        queries = paths_named(locate_corpus(corpus).iterdir(), ["queries.jsonl"])
+    beir_folder = None if find("topics", task.topics) else find_corpus(corpus)
+    if beir_folder:
+        queries = paths_named(beir_folder.iterdir(), ["queries.jsonl"])
         if queries and queries[0].is_file():
             return queries[0]
     return locate("topics", task.topics)
@@ -105,7 +100,7 @@ def has_dataset(dataset: str) -> bool:
     task, corpus = tasks.dataset(dataset)
     with suppress(MissingDataError):
         locate_topics(task, corpus)
-        return has_corpus(corpus)
+        return find_corpus(corpus) is not None
     return False
 
 
@@ -130,19 +125,17 @@ def locate_corpus(corpus: Corpus) -> Path:
     raise MissingDataError(f"{folder} is {problem}; {remedy(f'corpora/{corpus.directory}')}{removal}")
 
 
-def has_corpus(corpus: Corpus) -> bool:
-    """Returns whether ``locate_corpus`` succeeds."""
+def find_corpus(corpus: Corpus) -> Path | None:
+    """Returns the folder of a complete corpus; None if it's missing, empty or incomplete."""
     with suppress(MissingDataError):
-        locate_corpus(corpus)
-        return True
-    return False
+        return locate_corpus(corpus)
+    return None
 
 
 def whole_corpus(dataset_id: str) -> Path | None:
     """Returns the folder of a dataset's whole corpus; None if it's missing."""
     task, _ = tasks.dataset(dataset_id)
-    full = task.corpora["full"]
-    return locate_corpus(full) if has_corpus(full) else None
+    return find_corpus(task.corpora["full"])
 
 
 def data_home() -> Path:

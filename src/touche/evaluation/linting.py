@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from touche import tasks
-from touche.data.places import has_corpus, locate_corpus, locate_topics
+from touche.data.places import find_corpus, locate_topics
 from touche.errors import MissingDataError, ToucheError, counted
 from touche.tasks import PAIR, Corpus, Rules, Task
 from touche.trec.by_stance import ranking_names, read_counted
@@ -610,13 +610,14 @@ def _read_known(
         notes.append(f"topics are not checked, because topics/{task.topics} is missing")
     else:
         rankings = frozenset(ranking_names(topics, task.rules.ranked_stances))
-    if not has_corpus(corpus):
+    folder = find_corpus(corpus)
+    if not folder:
         notes.append(f"document ids are not checked, because corpora/{corpus.directory} is missing")
         return _Known(task, rankings), notes
     from touche.documents.discovery import find_documents  # here, because it takes 34 ms
 
     wanted = {id for run in runs for _, line in run.lines for id in task.rules.ids_of(line.document)}
-    present, results = _look_up(wanted, find_documents(locate_corpus(corpus)), task.rules)
+    present, results = _look_up(wanted, find_documents(folder), task.rules)
     return _Known(task=task, topics=rankings, documents=frozenset(present), results=results), notes
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from touche import tasks
 from touche.data.judgments import task_qrels
-from touche.data.places import is_available
+from touche.data.places import find
 from touche.data.remedies import remedy
 from touche.errors import InputError, ToucheError, check_choice, one_line, warn
 from touche.evaluation.evaluators import EVALUATORS, Evaluation
@@ -122,7 +122,7 @@ def judgments_of(scored_tasks: Sequence[Task], qrels: QrelsSource | None = None)
             if dimension in judged:
                 continue
             path = f"qrels/{judgments.file}"
-            if dimension == STANCE and len(task.qrels) > 1 and not is_available("qrels", judgments.file):
+            if dimension == STANCE and len(task.qrels) > 1 and not find("qrels", judgments.file):
                 _log.warning("stances are not scored, because %s is missing; %s", path, remedy(path))
             else:
                 judged[dimension] = task_qrels(task, dimension, qrels, answers)

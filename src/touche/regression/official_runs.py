@@ -14,7 +14,7 @@ import numpy as np
 
 from touche.baselines.expected import ExpectedFormula
 from touche.data.datasets import open_dataset
-from touche.data.places import is_available, locate
+from touche.data.places import find, locate
 from touche.errors import ToucheError, choice
 from touche.evaluation.agreement import EVALUATOR, Overlap, overlap_of, rankings, scored_overlap
 from touche.evaluation.scores import Evaluated
@@ -110,7 +110,7 @@ def agreements(official: Path, rerun: Run, dataset_id: str, names: tuple[str, st
     unscored = overlap_of(rankings(official_run), rankings(rerun), names)
     scored = list[Overlap]()
     for dimension, judgments in task.qrels.items():
-        if dimension == STANCE or not is_available("qrels", judgments.file):
+        if dimension == STANCE or not find("qrels", judgments.file):
             continue
         official_scores = _evaluated(official_run, task, dimension)
         rerun_scores = _evaluated(rerun, task, dimension)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from touche import tasks
 from touche.data.fetching import DIFFERS, verify
-from touche.data.places import is_available
+from touche.data.places import find
 from touche.data.sources import Source, public_run_source
 from touche.errors import ToucheError
 from touche.evaluation.scoring import evaluate
@@ -117,7 +117,7 @@ def _cells(task: Task, *, is_named: bool, update: bool = False) -> Iterator[Cell
         is_named: whether the user named the task, so that missing qrels are an error.
         update: as for ``check_published``.
     """
-    qrels_are_here = all(is_available("qrels", judgments.file) for judgments in task.qrels.values())
+    qrels_are_here = all(find("qrels", judgments.file) for judgments in task.qrels.values())
     urls = dict[Published, str]()
     values = dict[Published, float | str]()
     teams_with_missing_rows = set[str]()  # whose rows only the tag in a missing run would tell

@@ -14,7 +14,7 @@ from touche import baselines as library
 from touche import tasks
 from touche.baselines.expected import EXPECTED_FILE, Expected, read_expected
 from touche.baselines.loader import baseline_folder
-from touche.data.places import has_dataset, is_available, locate
+from touche.data.places import find, has_dataset, locate
 from touche.errors import ToucheError, check_choice
 from touche.evaluation.agreement import Overlap
 from touche.evaluation.scores import Evaluated
@@ -269,8 +269,8 @@ def rerun(
 
 def _is_available(entry: Expected) -> bool:
     """Returns whether the files we need are here: qrels, an official run, or topics and corpus."""
-    has_qrels = all(is_available("qrels", file) for file in entry.judgments)
-    has_run = not entry.run or is_available("runs", entry.run)
+    has_qrels = all(find("qrels", file) for file in entry.judgments)
+    has_run = not entry.run or find("runs", entry.run) is not None
     return has_qrels and has_run and (not entry.needs_rerun or has_dataset(entry.dataset))
 
 

@@ -10,7 +10,7 @@ from touche import tasks
 from touche.baselines.expected import SCRIPT
 from touche.baselines.reruns import rerun_tags
 from touche.data.judgments import topic_titles
-from touche.data.places import find, has_corpus, is_available, locate, locate_corpus
+from touche.data.places import find, find_corpus, locate, locate_corpus
 from touche.documents.discovery import find_documents
 from touche.errors import ToucheError
 from touche.evaluation.comparison import Comparison, comparisons, conclusions, run_named
@@ -71,7 +71,7 @@ def task_report(runs: Sequence[Evaluated], dataset: str, reference: str | Path |
     ranks = ranked_documents(runs_once)
     results = {result for documents in ranks.values() for result in documents}
     wanted = {id for result in results for id in task.rules.ids_of(result)}
-    available = next(filter(has_corpus, corpora), None)
+    available = next(filter(find_corpus, corpora), None)
     folder = locate_corpus(available) if available else None
     texts = read_texts(wanted, find_documents(folder)) if folder else {}
     titles = topic_titles(task)
@@ -105,7 +105,7 @@ def published_parts() -> Iterator[TaskReport]:
         # Only rankings over all topics, with the card's measure and judgments. An empty name finds
         # rows with an unknown evaluator.
         rows = [row for row in task.published if row in comparable(task, row.dimension, row.evaluator or "")]
-        paths = locate("runs", task.id).iterdir() if is_available("runs", task.id) else ()
+        paths = locate("runs", task.id).iterdir() if find("runs", task.id) else ()
         runs = sorted(path for path in paths if path.name.removesuffix(".gz").endswith((".run", ".txt")))
         views = [
             _published_view(published) for published in group_by(rows, lambda row: row.dimension).values()
