@@ -14,9 +14,9 @@ import msgspec
 import orjson
 
 from touche.documents.argsme import Premise, RawArgument
-from touche.documents.boundaries import CsvBounds
+from touche.documents.boundaries import end_of_rows
 from touche.documents.document_records import Argument, Sentence
-from touche.documents.pieces import Cutter, Piece, pieces_of_blocks
+from touche.documents.pieces import Piece, Window, pieces_of_records
 from touche.errors import InputError
 from touche.io.compiled import NUMBER, POINTER, compiled
 from touche.io.csv_rows import read_rows
@@ -44,11 +44,9 @@ def pieces_of_args_processed(path: Path) -> Iterator[Piece]:
     with open_binary(path) as file:
         rows = read_rows(partial(file.readline, LONGEST_LINE), path, _REMEDY)
         header_end, column_names = next(rows, (0, []))  # the header's last line; 0 if there is no header
-        cutter = Cutter(path, "a row", partial(_parse_rows, column_names=column_names), file=file)
-        cutter.line = header_end + 1
-        if file.seekable():  # a plain file: pieces know where they begin, after the header
-            cutter.begin = file.tell()
-        yield from pieces_of_blocks(file, cutter, CsvBounds().search)
+        parse_rows = partial(_parse_rows, column_names=column_names)
+        window = Window(path, file, parse_rows, line=header_end + 1)
+        yield from pieces_of_records(window, "a row", end_of_rows)
 
 
 def _parse_rows(

@@ -4,23 +4,21 @@ import re
 from codecs import BOM_UTF8
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
-from functools import cache
-from itertools import groupby
-from operator import attrgetter
 from pathlib import Path
-from typing import IO, Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
 import orjson
 
-from touche.documents.boundaries import COMMA, DEEP, TOO_DEEP, JsonBounds
+from touche.documents.boundaries import BEGIN, COMMA, DEEP, END, TOO_DEEP, json_bounds
 from touche.documents.document_records import AnyDocument, Argument, Sentence
-from touche.documents.pieces import Cutter, Piece, blocks
+from touche.documents.pieces import Piece, Window, check_length
 from touche.errors import InputError
 from touche.io.identifiers import check_new_id, is_word
 from touche.io.opening import check_utf8, open_binary
 
+_AROUND = "text around the arguments"
 _REMEDY = "fetch the file again"
 _FIELDS = 'write "id", "conclusion" and "premises": [{"text"}]'
 _BLANKS = b" \t\n\r"
@@ -97,21 +95,10 @@ def is_altered(document: AnyDocument) -> bool:
 def _java_hash(text: str) -> int:
     """Returns Java's String.hashCode modulo 2^32: a sum over UTF-16 units, each times a power of 31."""
     units = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), dtype="<u2")
-    powers = _powers_of_31(len(units).bit_length())  # at least one per unit
-    # The last unit's factor is 31 ** 0. Not [-len(units) :]: it keeps all powers for an empty text.
-    powers_of_units = powers[len(powers) - len(units) :]
-    return int(np.vdot(units, powers_of_units))  # 32-bit unsigned integers overflow as in Java
-
-
-@cache
-def _powers_of_31(bits: int) -> "np.ndarray[Any, np.dtype[np.uint32]]":
-    """Returns 31 ** k modulo 2^32, for k from (2 ** bits) - 1 down to 0.
-
-    Rounding up to a power of two lets texts of many lengths share a cached result.
-    """
-    factors = np.full(1 << bits, 31, dtype=np.uint32)
-    factors[0] = 1
-    return np.multiply.accumulate(factors, dtype=np.uint32)[::-1].copy()  # contiguous for speed
+    factors = np.full(len(units), 31, dtype=np.uint32)
+    factors[:1] = 1  # the last unit's factor is 31 ** 0
+    powers = np.multiply.accumulate(factors, dtype=np.uint32)  # 32-bit integers overflow as in Java
+    return int(np.vdot(units, powers[::-1]))
 
 
 def is_argsme(path: Path) -> bool:
@@ -147,71 +134,49 @@ def pieces_of_argsme(path: Path) -> Iterator[Piece]:
 
     The list's key is ``arguments``. If an object repeats the key, each list is read.
     """
-    # The JSON around the lists. Newlines replace each list, so that errors name the right lines.
-    surroundings = Cutter(path, "text around the arguments", _parse_arguments)  # the parser is never called
+    around = bytearray()  # Newlines replace the arguments, so that errors name the right lines.
     with open_binary(path) as file:
-        cutter = Cutter(path, "an argument", _parse_arguments, file=file)
-        for in_list, spans in groupby(_spans(path, file, cutter), key=attrgetter("in_list")):
-            if in_list:
-                first_line = cutter.line
-                yield from _pieces_of_list(spans, cutter)
-                surroundings.store(b"\n" * (cutter.line - first_line))
-            else:
-                for span in spans:
-                    surroundings.store(span.raw)
-                    cutter.advance(span.raw)
-    raw = surroundings.cut().raw
+        window = Window(path, file, _parse_arguments)
+        for piece, is_arguments in _cut(window, path):
+            if is_arguments:
+                yield piece
+            around += b"\n" * (window.line - piece.line) if is_arguments else piece.raw
+            check_length(len(around), _AROUND, path, line=1)
     try:
-        orjson.loads(raw.removeprefix(BOM_UTF8))
+        orjson.loads(around.removeprefix(BOM_UTF8))
     except orjson.JSONDecodeError as error:
-        check_utf8(raw.split(b"\n"), path)  # because its error suggests a better remedy
+        check_utf8(bytes(around).split(b"\n"), path)  # because its error suggests a better remedy
         raise InputError(path, f"broken JSON ({error.msg})", _REMEDY, line=error.lineno) from error
 
 
-class _Span(NamedTuple):
-    """Consecutive bytes of a file: all of them inside a list of arguments (without its brackets), or all
-    outside.
+def _cut(window: Window, path: Path) -> Iterator[tuple[Piece, bool]]:
+    """Cuts the whole file; yields each piece, and whether it consists of arguments.
 
-    The indices of the first and last comma between arguments are -1 if there is none.
+    A comma between two pieces of the list is in neither. Blanks in an empty list don't count as arguments.
     """
-
-    in_list: bool
-    raw: memoryview
-    first_comma: int
-    last_comma: int
-
-
-def _spans(path: Path, file: IO[bytes], cutter: Cutter) -> Iterator[_Span]:
-    bounds = JsonBounds()
-    for block in blocks(file):
-        begin = 0
-        while begin < len(block):
-            in_list = bounds.in_list  # ``search`` stops where this changes
-            stop, end, first_comma, last_comma = bounds.search(block, begin)
-            yield _Span(
-                in_list=in_list,
-                raw=memoryview(block)[begin:end],
-                first_comma=max(first_comma - begin, -1),  # relative to the span; -1 stays -1
-                last_comma=max(last_comma - begin, -1),
-            )
-            if stop == DEEP:
-                raise InputError(path, TOO_DEEP, _REMEDY, line=cutter.last_line)
-            begin = end
-
-
-def _pieces_of_list(spans: Iterable[_Span], cutter: Cutter) -> Iterator[Piece]:
-    """Yields a list in pieces that end before a comma or at the end of the list."""
-    has_comma = False
-    for span in spans:
-        if span.last_comma >= 0:  # the arguments before it are complete
-            yield cutter.cut(span.raw[: span.last_comma], span.first_comma)
-            cutter.advance(b",")
-            has_comma = True
-        cutter.store(span.raw[span.last_comma + 1 :])  # everything if there is no comma
-    rest = cutter.cut()
-    # After a comma, even blanks are a piece: parsing them reports the missing argument.
-    if has_comma or rest.raw.strip(_BLANKS):
-        yield rest
+    depth = 0
+    in_list = False
+    after_comma = False
+    is_open = True
+    while is_open:
+        is_open = window.read_more("an argument" if in_list else _AROUND)
+        stop = BEGIN
+        while stop in (BEGIN, END):
+            stop, end, last_comma = json_bounds(window.raw, window.begin, in_list=in_list, depth=depth)
+            if stop in (BEGIN, END) or not is_open:
+                piece = window.cut(end)
+                # After a comma, even blanks are a piece: parsing them reports the missing argument.
+                yield piece, in_list and (after_comma or bool(piece.raw.strip(_BLANKS)))
+                in_list = stop == BEGIN
+                depth = 2
+                after_comma = False
+            elif last_comma >= 0:
+                yield window.cut(last_comma), True
+                window.cut(last_comma + 1)
+                after_comma = True
+        if stop == DEEP:
+            window.cut(end)
+            raise InputError(path, TOO_DEEP, _REMEDY, line=window.line)
 
 
 def _parse_arguments(piece: Piece, seen: set[str], wanted: Collection[str] | None) -> Iterator[Argument]:
@@ -242,12 +207,11 @@ def elements(raw_list: bytes, line: int) -> Iterator[tuple[int, bytes]]:
     """Yields each element of a JSON list with the number of its first line. The list starts on line
     ``line``.
     """
-    bounds = JsonBounds(in_list=True, every_comma=True)
     end = -1  # as if a comma came before the first element
     stop = COMMA
     while stop == COMMA:
         begin = end + 1
-        stop, end, _, _ = bounds.search(raw_list, begin)
+        stop, end, _ = json_bounds(raw_list, begin, in_list=True, every_comma=True)
         raw = raw_list[begin:end]
         element = raw.lstrip(_BLANKS)
         leading_blanks = raw[: len(raw) - len(element)]

@@ -1,4 +1,4 @@
-"""Finds where records end within a block of a file, using bounds.c."""
+"""Finds where records end, using bounds.c."""
 
 import ctypes
 from functools import cache
@@ -8,69 +8,37 @@ from typing import Any
 from touche.io.compiled import NUMBER, POINTER, compiled
 
 TOO_DEEP = "broken JSON (nested deeper than 100 levels)"  # what DEEP means; same number in bounds.c
-# Why JsonBounds stops, as in bounds.c: block ends, list begins, list ends, comma, nested too deeply.
+# Why json_bounds stops, as in bounds.c: bytes end, list begins, list ends, comma, nested too deeply.
 MORE, BEGIN, END, COMMA, DEEP = range(5)
 
 
-class _State(ctypes.Structure):
-    """The struct ``json`` of bounds.c."""
+def json_bounds(
+    raw: bytes, begin: int, *, in_list: bool, depth: int = 2, every_comma: bool = False
+) -> tuple[int, int, int]:
+    """Searches for an object's list ``arguments`` or, within the list, for the commas between its elements.
 
-    _fields_ = [
-        ("in_string", ctypes.c_int32),
-        ("escaped", ctypes.c_int32),
-        ("depth", ctypes.c_int32),
-        ("in_list", ctypes.c_int32),
-        ("key_size", ctypes.c_int32),
-        ("key_ends", ctypes.c_int32),
-        ("key", ctypes.c_char * 55),  # ROOM in bounds.c
-    ]
+    Args:
+        begin: the byte to start at: in the list, the beginning of an element.
+        depth: that byte's depth: 0 at the beginning of a file; 2 in the list and for the bracket that ends
+            it.
+        every_comma: whether to stop at the first comma.
 
-
-class JsonBounds:
-    """Finds an object's list ``arguments`` and the commas between its elements."""
-
-    def __init__(self, *, in_list: bool = False, every_comma: bool = False) -> None:
-        """Starts at the beginning of a file, or inside the list. ``every_comma`` stops at all its commas."""
-        self._state = _State()
-        if in_list:
-            self._state.in_list = True
-            self._state.depth = 2  # as if the list was a key's value
-        self._every_comma = every_comma
-        self._results = (ctypes.c_int64 * 3)()  # the C function writes here
-
-    @property
-    def in_list(self) -> bool:
-        """Whether the next byte is inside the list of arguments."""
-        return bool(self._state.in_list)
-
-    def search(self, block: bytes, begin: int) -> tuple[int, int, int, int]:
-        """Searches a block, starting at the byte ``begin``.
-
-        Returns:
-            Why it stopped (``MORE`` to ``DEEP``), at which byte, and the list's first and last comma before
-            it (or -1). Continue at that byte, or after it if it is a comma.
-        """
-        state = ctypes.byref(self._state)
-        stop = _library().json_bounds(state, block, begin, len(block), self._every_comma, self._results)
-        end, first_comma, last_comma = self._results
-        return stop, end, first_comma, last_comma
+    Returns:
+        Why the search stopped (``MORE`` to ``DEEP``), at which byte, and the last comma before it (or -1).
+    """
+    found = (ctypes.c_int64 * 2)()  # the C function writes here
+    stop = _library().json_bounds(raw, begin, len(raw), depth, in_list, every_comma, found)
+    end, last_comma = found
+    return stop, end, last_comma
 
 
-class CsvBounds:
-    """Finds the ends of rows where Python's csv does."""
+def end_of_rows(raw: bytes) -> int:
+    """Returns the byte after the last whole row of a CSV file, as Python's csv reads it; 0 if there is none.
 
-    def __init__(self) -> None:
-        self._state = ctypes.c_int32()
-        self._results = (ctypes.c_int64 * 2)()  # the C function writes here
-
-    def search(self, block: bytes) -> tuple[int, int]:
-        """Returns where the first row ends (its newline) and the byte after the last row.
-
-        Both are 0 if no row ends in the block.
-        """
-        _library().csv_bounds(ctypes.byref(self._state), block, len(block), self._results)
-        first_end, after_last = self._results
-        return first_end, after_last
+    The first byte is the beginning of a row.
+    """
+    end: int = _library().end_of_rows(raw, len(raw))
+    return end
 
 
 @cache
@@ -78,7 +46,7 @@ def _library() -> Any:
     return compiled(
         Path(__file__).with_name("bounds.so"),
         {
-            "json_bounds": (NUMBER, POINTER, ctypes.c_char_p, NUMBER, NUMBER, NUMBER, POINTER),
-            "csv_bounds": (None, POINTER, ctypes.c_char_p, NUMBER, POINTER),
+            "json_bounds": (NUMBER, ctypes.c_char_p, *[NUMBER] * 5, POINTER),
+            "end_of_rows": (NUMBER, ctypes.c_char_p, NUMBER),
         },
     )

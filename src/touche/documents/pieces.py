@@ -1,11 +1,8 @@
 """Files split into pieces of whole records. One process cuts them quickly; any process can parse them."""
 
-import os
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from stat import S_ISREG
 from typing import IO, Any
 
 import numpy as np
@@ -29,14 +26,12 @@ class Piece:
         line: the number of the first line, from 1.
         raw: the records: about ``SIZE`` bytes, or a single larger record.
         read: parses the piece; other processes must be able to import it.
-        in_file: the same piece without its bytes; None if the file is compressed, for example.
     """
 
     path: Path
     line: int
     raw: bytes
     read: "Read"
-    in_file: "PieceInFile | None" = None
 
     def documents(
         self, seen: set[str] | None = None, wanted: Collection[str] | None = None
@@ -51,43 +46,10 @@ class Piece:
         return self.read(self, set() if seen is None else seen, wanted)
 
 
-@dataclass(frozen=True, slots=True)
-class PieceInFile:
-    """A piece without its bytes, for another process that reads them from the file.
-
-    Attributes:
-        begin, size: the first byte and the number of bytes.
-        device, inode: identify the file, in case another one takes its name.
-    """
-
-    path: Path
-    line: int
-    read: "Read"
-    begin: int
-    size: int
-    device: int
-    inode: int
-
-    def piece(self) -> Piece:
-        """Reads the piece. Raises OSError if the file has changed or can't be read."""
-        with self.path.open("rb", buffering=0) as file:
-            status = os.fstat(file.fileno())
-            raw = os.pread(file.fileno(), self.size, self.begin)
-        is_same_file = (status.st_dev, status.st_ino) == (self.device, self.inode)
-        if not is_same_file or len(raw) != self.size:  # fewer bytes if it has become shorter
-            raise OSError(f"{self.path} has changed")
-        return Piece(path=self.path, line=self.line, raw=raw, read=self.read)
-
-
 Splitter = Callable[[Path], Iterator[Piece]]
 """Yields the pieces of a file."""
 Read = Callable[[Piece, set[str], Collection[str] | None], DocumentIterator]
 """Yields the documents of a piece; the other arguments are those of ``Piece.documents``."""
-Ends = Callable[[bytes], tuple[int, int]]
-"""Returns the end of a block's first record, and the byte after its last whole record.
-
-The first record may have begun in an earlier block. If no record ends in the block, the second number is 0.
-"""
 
 
 def parse_pieces(pieces: Iterable[Piece], seen: set[str]) -> Iterator[Any]:
@@ -96,106 +58,72 @@ def parse_pieces(pieces: Iterable[Piece], seen: set[str]) -> Iterator[Any]:
         yield from piece.documents(seen)
 
 
-class Cutter:
-    """Cuts a file block by block. It stores the start of a record until a later block brings its end."""
+def check_length(size: int, record_noun: str, path: Path, line: int) -> None:
+    """Raises an error if a record is too large for memory."""
+    if size >= LONGEST_LINE:
+        problem = f"{record_noun} of 64 MiB or more"
+        raise InputError(path, problem, "check that this is the right file", line=line)
 
-    def __init__(self, path: Path, record_noun: str, read: Read, file: IO[bytes] | None = None) -> None:
-        """Starts at the beginning of a file.
 
-        Args:
-            record_noun: what messages call a record, such as ``a line``.
-            file: the open file, if other processes may read the pieces from it.
-        """
-        self._path = path
-        self._record_noun = record_noun
-        self._read = read
-        self._stored = bytearray()
-        # Where the stored bytes begin: line and byte.
-        self.line = 1
+class Window:
+    """The part of a file that has been read and not yet cut.
+
+    Attributes:
+        raw: some bytes of the file.
+        begin: the first byte that is not yet cut.
+        line: its line.
+    """
+
+    def __init__(self, path: Path, file: IO[bytes], read: Read, line: int = 1) -> None:
+        """Starts at the beginning of an open file, or at a later ``line``."""
+        self.raw = b""
         self.begin = 0
-        self._status = _status_of_plain_file(file) if file else None
+        self.line = line
+        self._path = path
+        self._file = file
+        self._read = read
 
-    def cut(self, raw: bytes | memoryview = b"", first_end: int = 0) -> Piece:
-        """Returns a piece: the stored bytes and ``raw``, which must end where a record ends.
+    def read_more(self, record_noun: str) -> bool:
+        """Reads more bytes; returns whether there are any.
 
         Args:
-            first_end: the end of the first record in ``raw``, which can be too large because its start may be
-                stored.
+            record_noun: what messages call the record at ``begin``, such as ``a line``.
         """
-        self._check_size(first_end)
-        content = b"".join((self._stored, raw))
-        in_file = None
-        if self._status:
-            in_file = PieceInFile(
-                path=self._path,
-                line=self.line,
-                read=self._read,
-                begin=self.begin,
-                size=len(content),
-                device=self._status.st_dev,
-                inode=self._status.st_ino,
-            )
-        piece = Piece(path=self._path, line=self.line, raw=content, read=self._read, in_file=in_file)
-        self._stored.clear()
-        self.advance(content)
+        rest = self.raw[self.begin :]
+        check_length(len(rest), record_noun, self._path, self.line)
+        # Doubled for a long record, so that it is searched only a few times.
+        block = self._file.read(min(max(SIZE, len(rest)), LONGEST_LINE - len(rest)))
+        self.raw = rest + block
+        self.begin = 0
+        return bool(block)
+
+    def cut(self, end: int) -> Piece:
+        """Returns the bytes up to ``end`` as a piece."""
+        piece = Piece(path=self._path, line=self.line, raw=self.raw[self.begin : end], read=self._read)
+        # numpy counts newlines five times as fast as bytes.count.
+        self.line += int(np.count_nonzero(np.frombuffer(piece.raw, np.uint8) == _NEWLINE))
+        self.begin = end
         return piece
 
-    def advance(self, raw: bytes | bytearray | memoryview) -> None:
-        """Advances line and byte past bytes that have been cut, or that belong to no piece."""
-        # numpy counts newlines five times as fast as bytes.count.
-        self.line += int(np.count_nonzero(np.frombuffer(raw, np.uint8) == _NEWLINE))
-        self.begin += len(raw)
 
-    def store(self, raw: bytes | memoryview) -> None:
-        """Stores the next bytes of an incomplete record."""
-        self._check_size(len(raw))
-        self._stored += raw
+def pieces_of_records(
+    window: Window, record_noun: str, end_of_records: Callable[[bytes], int]
+) -> Iterator[Piece]:
+    """Yields the pieces of a file that contains nothing but records.
 
-    @property
-    def last_line(self) -> int:
-        """The number of the stored bytes' last line."""
-        return self.line + self._stored.count(b"\n")
-
-    def _check_size(self, more: int) -> None:
-        """Raises an error if ``more`` bytes make the stored record too large."""
-        if len(self._stored) + more >= LONGEST_LINE:
-            raise InputError(
-                self._path,
-                f"{self._record_noun} of 64 MiB or more",
-                "check that this is the right file",
-                line=self.line,
-            )
+    Args:
+        end_of_records: returns the byte after the last whole record in some bytes, or 0.
+    """
+    while window.read_more(record_noun):
+        end = end_of_records(window.raw)
+        if end:
+            yield window.cut(end)
+    if window.raw:  # the last record may be unterminated, e.g. a line without a line break
+        yield window.cut(len(window.raw))
 
 
 def pieces_of_lines(path: Path, read: Read) -> Iterator[Piece]:
     """Yields the pieces of a file with one record per line."""
     with open_binary(path) as file:
-        cutter = Cutter(path, "a line", read, file=file)
-        # rfind + 1 is 0 if no line ends in the block.
-        yield from pieces_of_blocks(file, cutter, lambda block: (block.find(b"\n"), block.rfind(b"\n") + 1))
-
-
-def _status_of_plain_file(file: IO[bytes]) -> os.stat_result | None:
-    """Returns the status of a file that can be read from any byte; None for compressed files and pipes."""
-    try:
-        status = os.fstat(file.fileno())
-    except OSError:  # a file that ``open_binary`` decompresses has no descriptor
-        return None
-    return status if S_ISREG(status.st_mode) else None
-
-
-def pieces_of_blocks(file: IO[bytes], cutter: Cutter, ends: Ends) -> Iterator[Piece]:
-    """Yields the pieces of a file that contains nothing but records. ``ends`` finds them in a block."""
-    for block in blocks(file):
-        first_end, after_last = ends(block)
-        if after_last:
-            yield cutter.cut(memoryview(block)[:after_last], first_end)
-        cutter.store(block[after_last:])
-    rest = cutter.cut()  # the last record may be unterminated, e.g. a line without a line break
-    if rest.raw:
-        yield rest
-
-
-def blocks(file: IO[bytes]) -> Iterator[bytes]:
-    """Yields a file in blocks of ``SIZE`` bytes."""
-    return iter(partial(file.read, SIZE), b"")
+        window = Window(path, file, read)
+        yield from pieces_of_records(window, "a line", lambda raw: raw.rfind(b"\n") + 1)

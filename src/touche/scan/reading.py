@@ -16,7 +16,7 @@ from touche.documents.collection import Documents
 from touche.documents.document_records import AnyDocument
 from touche.documents.pages import RawPage, Skipped
 from touche.documents.parts import LocalParts, Parts
-from touche.documents.pieces import Piece, PieceInFile
+from touche.documents.pieces import Piece
 from touche.errors import InputError, counted, one_line
 from touche.io.background import processors_in_use
 from touche.io.opening import PACKED_SUFFIXES
@@ -255,9 +255,7 @@ def _parts_of_pieces(
     in_use = processors_in_use() if processes < _ENOUGH_PROCESSES else nullcontext()
     with in_use, Pool(processes, _begin_worker, reading.begin, reading.among) as pool:
         pool.check("read the collection", reading.begin)
-        # Send a piece in a file without its bytes, because the worker can read them.
-        sent_pieces = (piece.in_file or piece for piece in pieces)
-        for _, future in in_order(sent_pieces, partial(pool.submit, _part_of_piece), processes):
+        for _, future in in_order(pieces, partial(pool.submit, _part_of_piece), processes):
             ids, document_count, part = future.result()
             repeated_ids = seen.intersection(ids)
             if part is None or repeated_ids:
@@ -275,14 +273,12 @@ def _begin_worker(begin: Callable[[], Callable[..., Any]], among: Collection[str
     _worker_state.append((begin(), among))
 
 
-def _part_of_piece(piece: Piece | PieceInFile) -> tuple[Sequence[str], int, Any]:
+def _part_of_piece(piece: Piece) -> tuple[Sequence[str], int, Any]:
     """Returns a piece's ids, number of documents and part; the part is None after a failure.
 
     We use the ids to find those in several pieces. If only some documents are read, no ids are returned.
     """
     try:
-        if isinstance(piece, PieceInFile):
-            piece = piece.piece()
         make_part, among = _worker_state[0]
         documents: list[AnyDocument] = []
         for document in piece.documents(wanted=among):
