@@ -80,7 +80,9 @@ def write_dataset(task: Task, dimension: str, baseline: Path, folder: Path) -> P
     """
     if folder.exists() and any(folder.iterdir()):
         raise InputError(folder, "the folder is not empty", "name a new folder")
-    task.check_one_ranking("ir_measures")
+    if task.rules.by_stance:
+        problem = f"{task.id} has a ranking for each stance of a topic, which ir_measures lacks"
+        raise ToucheError(f"{problem}; name another task")
     topics = locate_topics(task, task.corpora["full"])
     corpus = locate_corpus(task.corpora["full"])
     queries = [{"qid": topic.number, "query": topic.title} for topic in read_topics(topics)]

@@ -9,7 +9,6 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from touche.errors import ToucheError
 from touche.io.toml import Name, Strict, Text
 from touche.tasks.measures import MACRO_F1, MEASURE_OF_QUESTION, Measure
 
@@ -222,19 +221,6 @@ class Task:
     def stances(self) -> tuple[str, ...]:
         """The judged and detected stances."""
         return tuple(stance for stance in self.rules.stances if stance != UNKNOWN)
-
-    def check_one_ranking(self, format: str) -> None:
-        """Checks that each topic has one ranking.
-
-        Args:
-            format: a format without stances, such as BEIR.
-
-        Raises:
-            ToucheError: if stances are ranked separately.
-        """
-        if self.rules.by_stance:
-            problem = f"{self.id} has a ranking for each stance of a topic, which {format} lacks"
-            raise ToucheError(f"{problem}; name another task")
 
     def measure_for(self, dimension: str) -> Measure:
         """Returns a dimension's measure: macro F1 for stances, otherwise the task's measure.
