@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial, reduce
+from functools import cached_property, partial, reduce
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from touche import AnyDocument, as_page, scan
 
 from .fields import Pages, Row, field_text
-from .query import Boosted, Combined, Label, Phrase, Query, Term, leaves
+from .query import Boosted, Combined, Label, Phrase, Query, Term, terms_in
 
 # Keys in ``Totals.tallies``, besides the filters' reasons.
 PAGES = "pages"
@@ -353,7 +353,7 @@ class Collecting:
         """How to read the collection."""
         return scan.Reading(begin=partial(_Collector, self), merge=join_parts, summary=_summary)
 
-    @property
+    @cached_property
     def vocabularies(self) -> Mapping[str, scan.Vocabulary]:
         """All queries' terms by field; fields with the same analysis share a vocabulary."""
         terms = defaultdict[str, list[str]](list)  # by analysis
@@ -367,28 +367,15 @@ class Collecting:
         return {field: vocabularies[analysis] for field, analysis in self.analyses.items()}
 
 
-def terms_in(query: Query) -> Iterator[Term]:
-    """Yields a query's terms; a label has none."""
-    for leaf in leaves(query):
-        match leaf:
-            case Term():
-                yield leaf
-            case Phrase():
-                yield from (Term(leaf.field, term) for term in leaf.terms)
-            case Combined():
-                yield from leaf.terms
-
-
 class _Collector:
     """Turns documents into parts of the collection."""
 
     def __init__(self, collecting: Collecting) -> None:
         self._collecting = collecting
-        self._vocabularies = collecting.vocabularies
         # One per field, because fields can have different vocabularies.
         self._countings = {
             name: scan.Counting(vocabulary, {name: partial(field_text, name)}, with_positions=True)
-            for name, vocabulary in self._vocabularies.items()
+            for name, vocabulary in collecting.vocabularies.items()
         }
 
     def __call__(self, documents: Sequence[AnyDocument]) -> Part:
@@ -406,7 +393,7 @@ class _Collector:
 
     def _matching(self, pages: Pages) -> Pages:
         """Returns the pages that pass the filters and match a topic, and the explained page."""
-        matching = Matching(pages, self._vocabularies)
+        matching = Matching(pages, self._collecting.vocabularies)
         mask = np.zeros(len(pages.rows), dtype=bool)
         for search in self._collecting.searches:
             mask |= matching.matches(search.first_query)

@@ -82,11 +82,6 @@ class Bool:
     without: "tuple[Query, ...]" = ()
     minimum: int = 1
 
-    @property
-    def is_sum(self) -> bool:
-        """Whether this is a plain sum: only ``should`` contains queries, and one match is enough."""
-        return self == Bool(should=self.should)
-
 
 @dataclass(frozen=True)
 class Boosted:
@@ -96,8 +91,7 @@ class Boosted:
     boost: float
 
 
-Leaf = Term | Phrase | Combined | Label
-Query = Leaf | Bool | Boosted
+Query = Term | Phrase | Combined | Label | Bool | Boosted
 Operator = Callable[[Iterable[Query]], Query]
 """Combines queries: ``all_of`` or ``any_of``."""
 
@@ -130,7 +124,7 @@ def any_of(queries: Iterable[Query], minimum: int = 1) -> Query:
         return Bool(should=should, minimum=minimum)
     flat: list[Query] = []  # sums in a sum are merged
     for query in should:
-        if isinstance(query, Bool) and query.is_sum:
+        if isinstance(query, Bool) and query == Bool(should=query.should):
             flat += query.should
         else:
             flat.append(query)
@@ -169,15 +163,20 @@ def _merge_equal(queries: Iterable[Query]) -> tuple[Query, ...]:
     return tuple(boosted(query, boost) for query, boost in boosts.items())
 
 
-def leaves(query: Query) -> Iterator[Leaf]:
-    """Yields a query's leaves: everything but Bool and Boosted."""
-    if isinstance(query, Boosted):
-        yield from leaves(query.query)
-    elif isinstance(query, Bool):
-        for part in (*query.must, *query.should, *query.filters, *query.without):
-            yield from leaves(part)
-    else:
-        yield query
+def terms_in(query: Query) -> Iterator[Term]:
+    """Yields a query's terms; a label has none."""
+    match query:
+        case Term():
+            yield query
+        case Phrase():
+            yield from (Term(query.field, term) for term in query.terms)
+        case Combined():
+            yield from query.terms
+        case Boosted():
+            yield from terms_in(query.query)
+        case Bool():
+            for part in (*query.must, *query.should, *query.filters, *query.without):
+                yield from terms_in(part)
 
 
 _OPERATORS = {r"\s+AND\s+": " +", r"\s+OR\s+": " | "}  # ChatNoir's operators, and Elasticsearch's

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,13 +43,11 @@ class Collection:
         collecting: what was collected from the pages.
         totals: numbers over all pages, or the whole collection's statistics from a file.
         parts: the pages that match a topic.
-        vocabularies: each field's terms.
     """
 
     collecting: Collecting
     totals: Totals
     parts: scan.Parts[Part]
-    vocabularies: Mapping[str, scan.Vocabulary]
 
     @classmethod
     def read(cls, documents: Documents, collecting: Collecting) -> "Collection":
@@ -63,7 +62,7 @@ class Collection:
         # A file of statistics replaces the counted statistics.
         statistics = scan.known_or_counted(documents.statistics, vocabularies, counted_statistics)
         totals = replace(counted_totals, statistics=dict(zip(vocabularies, statistics, strict=True)))
-        return cls(collecting=collecting, totals=totals, parts=parts, vocabularies=vocabularies)
+        return cls(collecting, totals, parts)
 
     def ids(self) -> frozenset[str]:
         """Returns the ids of the pages that pass the filters and match a topic."""
@@ -82,10 +81,7 @@ class Collection:
             return part.pages.only(mask) if mask.any() else before
 
         pages = self.parts.folded(None, add_part, lambda one, other: one or other)
-        if pages is None:
-            return None
-        matching = Matching(pages, self.vocabularies)
-        return Scoring(matching, self.totals.statistics, self.collecting.length_format)
+        return None if pages is None else scoring(self.collecting, self.totals, pages)
 
     def best(self, spam: frozenset[str], window: int) -> Hits:
         """Returns each topic's best pages for the first query, best first.
@@ -94,98 +90,66 @@ class Collection:
             spam: the ids of pages to leave out.
             window: the largest number of pages.
         """
-        best = _Best(
-            collecting=self.collecting,
-            spam=spam,
-            window=window,
-            statistics=self.totals.statistics,
-            vocabularies=self.vocabularies,
-        )
         no_hits: Hits = [()] * len(self.collecting.searches)  # for each topic, before the first part
-        return self.parts.folded(no_hits, best.add_part, best.merge)
+        # Not methods, because functions are sent to the workers that hold the parts.
+        add_part = partial(_add_part, self.collecting, self.totals, spam, window)
+        return self.parts.folded(no_hits, add_part, partial(_merge, window))
 
 
-@dataclass(frozen=True)
-class _Best:
-    """Finds a part's best pages. It is sent to the workers that hold the parts.
+def scoring(collecting: Collecting, totals: Totals, pages: Pages) -> Scoring:
+    """Returns a scoring of pages by the whole collection's statistics."""
+    return Scoring(Matching(pages, collecting.vocabularies), totals.statistics, collecting.length_format)
 
-    Attributes:
-        collecting: what was collected from the pages, with each topic's queries.
-        spam: the ids of pages to leave out.
-        window: the largest number of pages per topic.
-        statistics: each field's statistics.
-        vocabularies: each field's terms.
+
+def _add_part(
+    collecting: Collecting, totals: Totals, spam: frozenset[str], window: int, before: Hits, part: Part
+) -> Hits:
+    """Returns each topic's best pages, including one more part."""
+    rows = part.pages.rows
+    can_rank = np.array([row.matches and row.id not in spam for row in rows], dtype=bool)
+    scoring_of_part = scoring(collecting, totals, part.pages)
+    hits = [_hits(scoring_of_part, search, can_rank, window) for search in collecting.searches]
+    return _merge(window, before, hits)
+
+
+def _merge(window: int, some: Hits, others: Hits) -> Hits:
+    """Returns each topic's best pages from both."""
+    pairs = zip(some, others, strict=True)  # the hits of each topic
+    return [sorted((*hits, *other_hits), reverse=True)[:window] for hits, other_hits in pairs]
+
+
+def _hits(scoring: Scoring, search: Search, can_rank: scan.Array, window: int) -> list[Hit]:
+    """Returns a part's pages that may be among the best, in any order.
+
+    Args:
+        scoring: the scoring of the part's pages.
+        search: the topic's queries.
+        can_rank: a boolean per page: whether it matches a topic and isn't spam.
+        window: the largest number of a topic's pages.
     """
-
-    collecting: Collecting
-    spam: frozenset[str]
-    window: int
-    statistics: Mapping[str, scan.Statistics]
-    vocabularies: Mapping[str, scan.Vocabulary]
-
-    def add_part(self, before: Hits, part: Part) -> Hits:
-        """Returns each topic's best pages, including one more part."""
-        scoring = Scoring(
-            Matching(part.pages, self.vocabularies), self.statistics, self.collecting.length_format
+    rows = scoring.matching.pages.rows
+    if search.among is not None:
+        can_rank = can_rank & np.array([row.id in search.among for row in rows], dtype=bool)
+    indexes, first_scores = scoring.scored(search.first_query)
+    is_kept = can_rank[indexes]  # for each matching page
+    indexes = indexes[is_kept]
+    first_scores = first_scores[is_kept]
+    if len(first_scores) > window:  # pages with a lower score than the last one's can't be among the best
+        is_useful = first_scores >= np.partition(first_scores, -window)[-window]
+        indexes = indexes[is_useful]
+        first_scores = first_scores[is_useful]
+    second_indexes, scores = scoring.scored(search.second_query)
+    second_scores = np.zeros(len(rows))  # per page of the part; 0 if it doesn't match
+    second_scores[second_indexes] = scores
+    return [
+        Hit(
+            first_score=first_score,
+            id=rows[index].id,
+            second_score=float(second_scores[index]),
+            host=rows[index].host,
         )
-        rows = part.pages.rows
-        can_rank = np.array([row.matches and row.id not in self.spam for row in rows], dtype=bool)
-        hits_of_part = [
-            self._hits(scoring, search, can_rank, hits_before)
-            for search, hits_before in zip(self.collecting.searches, before, strict=True)
-        ]
-        return self.merge(before, hits_of_part)
-
-    def merge(self, some: Hits, others: Hits) -> Hits:
-        """Returns each topic's best pages from both."""
-        pairs = zip(some, others, strict=True)  # the hits of each topic
-        return [sorted((*hits, *other_hits), reverse=True)[: self.window] for hits, other_hits in pairs]
-
-    def _hits(
-        self, scoring: Scoring, search: Search, can_rank: scan.Array, before: Sequence[Hit]
-    ) -> Sequence[Hit]:
-        """Returns a part's pages that may be among the best, in any order.
-
-        Args:
-            scoring: the scoring of the part's pages.
-            search: the topic's queries.
-            can_rank: a boolean per page: whether it matches a topic and isn't spam.
-            before: the best pages of earlier parts, best first.
-        """
-        rows = scoring.matching.pages.rows
-        if search.among is not None:
-            can_rank = can_rank & np.array([row.id in search.among for row in rows], dtype=bool)
-        matching_indexes, matching_scores = scoring.scored(search.first_query)
-        is_kept = can_rank[matching_indexes]  # for each matching page
-        indexes = matching_indexes[is_kept]
-        first_scores = matching_scores[is_kept]
-        is_useful = first_scores >= self._lowest_useful_score(first_scores, before)
-        second_indexes, scores = scoring.scored(search.second_query)
-        second_scores = np.zeros(len(rows))  # per page of the part; 0 if it doesn't match
-        second_scores[second_indexes] = scores
-        useful_hits = zip(first_scores[is_useful].tolist(), indexes[is_useful].tolist(), strict=True)
-        return [
-            Hit(
-                first_score=first_score,
-                id=rows[index].id,
-                second_score=float(second_scores[index]),
-                host=rows[index].host,
-            )
-            for first_score, index in useful_hits
-        ]
-
-    def _lowest_useful_score(self, scores: scan.Array, before: Sequence[Hit]) -> float:
-        """Returns a bound: pages with a lower first score can't be among the best.
-
-        Args:
-            scores: the first scores in this part.
-            before: the best pages of earlier parts, best first.
-        """
-        lowest = before[-1].first_score if len(before) == self.window else -np.inf
-        if self.window < len(scores):
-            last_in_window = np.partition(scores, -self.window)[-self.window]  # the window-th highest score
-            lowest = max(lowest, float(last_in_window))
-        return lowest
+        for first_score, index in zip(first_scores.tolist(), indexes.tolist(), strict=True)
+    ]
 
 
 def scored(hits: Iterable[Hit], settings: Mapping[str, Any]) -> list[tuple[Hit, float]]:

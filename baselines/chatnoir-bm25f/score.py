@@ -9,8 +9,8 @@ import numpy as np
 from touche import scan
 
 from .fields import SETTINGS
-from .match import Indexes, Matching, terms_in
-from .query import Bool, Boosted, Combined, Phrase, Query, Term
+from .match import Indexes, Matching
+from .query import Bool, Boosted, Combined, Phrase, Query, Term, terms_in
 
 K1 = np.float32(SETTINGS["bm25"]["k1"])
 B = np.float32(SETTINGS["bm25"]["b"])
