@@ -9,8 +9,8 @@ import lzma
 import os
 import stat
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from itertools import islice
 from os import PathLike
@@ -106,32 +106,26 @@ OF_DOCUMENTS = Limits(LONGEST_LINE, most_times=500, always_unpacked=10_000_000)
 OF_TABLES = Limits(1 << 16, most_times=5, always_unpacked=100_000_000, most_lines=1_500_000)
 
 
-class _Counted:
-    """Counts the bytes read from a file."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self.count = 0
-
-    def read(self, size: int) -> bytes:
-        block = self._file.read(size)
-        self.count += len(block)
-        return block
-
-
-class PackingError(Exception):
-    """A compressed file is broken or unpacks to too much. Its arguments are the problem and the remedy."""
-
-
 class _Unpacked(io.RawIOBase):
-    """The decompressed content. Raises PackingError for implausible ratios."""
+    """The decompressed content of a file.
 
-    def __init__(self, file: IO[bytes], packing: str, limits: Limits) -> None:
-        self._packed = _Counted(file)
-        self._content = _PACKINGS[packing](self._packed)
+    Args:
+        path: the file, for errors.
+        file: its bytes.
+        packing: its format, a name in ``_PACKINGS``.
+        times: how many times its size the file may unpack to.
+        most_bytes: the most bytes of the content.
+
+    Raises:
+        InputError: while reading, if the file is broken or unpacks to more.
+    """
+
+    def __init__(self, path: Path, file: IO[bytes], packing: str, times: int, most_bytes: int) -> None:
+        self._path = path
+        self._content = _zstd_content(path, file) if packing == "zstd" else _PACKINGS[packing](file)
         self._packing = packing
-        self._limits = limits
-        self._size = 0  # bytes of the content
+        self._times = times
+        self._remaining = most_bytes
 
     def readable(self) -> bool:
         return True
@@ -143,17 +137,16 @@ class _Unpacked(io.RawIOBase):
             if isinstance(error, OSError) and error.errno:  # from the disk
                 raise
             problem = f"the {self._packing} stream is broken ({error})"
-            raise PackingError(problem, "fetch the file again") from error
-        self._size += len(content)
-        times = self._limits.most_times
-        if self._size > self._limits.always_unpacked + times * self._packed.count:
-            problem = f"the {self._packing} stream unpacks to more than {times} times its size"
-            raise PackingError(problem, "check that this is the right file, or unpack it")
+            raise InputError(self._path, problem, "fetch the file again") from error
+        self._remaining -= len(content)
+        if self._remaining < 0:
+            problem = f"the {self._packing} stream unpacks to more than {self._times} times its size"
+            raise InputError(self._path, problem, "check that this is the right file, or unpack it")
         buffer[: len(content)] = content
         return len(content)
 
 
-def _unpacked_zstd(file: Any) -> Any:
+def _zstd_content(path: Path, file: Any) -> Any:
     try:
         if sys.version_info >= (3, 14):
             from compression.zstd import ZstdFile
@@ -161,16 +154,11 @@ def _unpacked_zstd(file: Any) -> Any:
             from backports.zstd import ZstdFile  # optional: container images don't include it
     except ImportError as error:
         problem = "zstd streams need the package backports.zstd"
-        raise PackingError(problem, "install it, or use gzip") from error
+        raise InputError(path, problem, "install it, or use gzip") from error
     return ZstdFile(file)
 
 
-_PACKINGS: dict[str, Any] = {
-    "gzip": lambda file: gzip.GzipFile(fileobj=file, mode="rb"),
-    "bzip2": bz2.BZ2File,
-    "xz": lzma.LZMAFile,
-    "zstd": _unpacked_zstd,
-}
+_PACKINGS: dict[str, Callable[[Any], Any]] = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}
 _PACKING_BY_MAGIC = {
     b"\x1f\x8b": "gzip",
     **{b"BZh%d1AY&SY" % level: "bzip2" for level in range(1, 10)},
@@ -217,20 +205,22 @@ def content_of_pipe(path: Path) -> bytes | None:
             raise InputError(STANDARD_INPUT, "standard input is closed", "pass a file")
         return sys.stdin.buffer.read()
     try:
-        mode = os.stat(path).st_mode  # noqa: PTH116 (as below)
-    except (OSError, ValueError):  # missing or an impossible name: reported later
+        mode = os.stat(path).st_mode  # noqa: PTH116 (Path.stat raises for impossible names)
+        is_in_file = stat.S_ISREG(mode) or stat.S_ISDIR(mode)
+        return None if is_in_file else path.read_bytes()
+    except (OSError, ValueError):  # missing, unreadable or an impossible name: reported later
         return None
-    if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
-        return None
-    with open_binary(path) as file:
-        return file.read()
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[io.BufferedReader]:
-    """Opens a file as bytes, with a progress bar if it is large. Raises OSError."""
+def opened(path: Path, content: bytes | None = None) -> Iterator[io.BufferedReader]:
+    """Opens a file as bytes, with a progress bar if it is large, or its content if that's passed. Raises
+    OSError.
+    """
     if isinstance(path, FileInMemory):
-        yield io.BufferedReader(path.open())
+        content = path.content
+    if content is not None:
+        yield io.BufferedReader(io.BytesIO(content))
         return
     size = path.stat().st_size
     _log.debug("reading %s, %d bytes", path, size)
@@ -258,13 +248,15 @@ def open_binary(
     """
     check_path(path)
     try:
-        in_memory = nullcontext(io.BufferedReader(io.BytesIO(content or b"")))
-        with opened(path) if content is None else in_memory as plain:
+        with opened(path, content) as plain:
             file: io.BufferedReader[Any] = plain
             beginning = file.peek(_TAR_MAGIC.stop)
             packing = _value_at_magic(_PACKING_BY_MAGIC, beginning)
             if packing is not None:
-                file = io.BufferedReader(_Unpacked(file, packing, limits), _BUFFER_SIZE)
+                size = path.stat().st_size if content is None else len(content)
+                most_bytes = limits.always_unpacked + limits.most_times * size
+                unpacked = _Unpacked(path, file, packing, limits.most_times, most_bytes)
+                file = io.BufferedReader(unpacked, _BUFFER_SIZE)
                 beginning = file.peek(_TAR_MAGIC.stop)
             other_format = _value_at_magic(_OTHER_FORMATS, beginning)
             if beginning[_TAR_MAGIC] == b"ustar":
@@ -272,8 +264,6 @@ def open_binary(
             if other_format is not None:
                 raise InputError(path, f"the file is {other_format[0]}", other_format[1])
             yield file
-    except PackingError as error:
-        raise InputError(path, *error.args) from error
     except OSError as error:
         raise InputError(path, f"cannot be read ({error.strerror or error})", "check the path") from error
 

@@ -21,16 +21,8 @@ _SECONDS_BETWEEN_LINES = 30.0  # in logs
 _CGROUP = Path("/sys/fs/cgroup")
 
 
-class _NoBar(AbstractContextManager["_NoBar"]):
-    def __exit__(self, *error: object) -> None:
-        pass
-
-    def update(self, count: int) -> None:
-        """Does nothing."""
-
-
-class _Lines(_NoBar):
-    """Progress for logs: a line every 30 seconds. Arguments as in ``bar``."""
+class _Lines(AbstractContextManager["_Lines"]):
+    """Progress for logs: a line every 30 seconds, unless the logger is quiet. Arguments as in ``bar``."""
 
     def __init__(self, what: str, unit: str, total: int | Callable[[], int] | None, done: int) -> None:
         self._what = what
@@ -41,11 +33,14 @@ class _Lines(_NoBar):
         self._begin_time = time.monotonic()
         self._last_line_time = self._begin_time
 
+    def __exit__(self, *error: object) -> None:
+        """Does nothing."""
+
     def update(self, count: int) -> None:
         """Adds the count. When a line is due, writes count, rate and remaining time."""
         self._done += count
         now = time.monotonic()
-        if now - self._last_line_time < _SECONDS_BETWEEN_LINES:
+        if now - self._last_line_time < _SECONDS_BETWEEN_LINES or _is_quiet():
             return
         self._last_line_time = now
         from tqdm import tqdm  # imported late: only logs need its 29 ms
@@ -120,10 +115,8 @@ def bar(
         >>> with touche.bar("embedding", "documents", total=2) as shown:
         ...     shown.update(2)
     """
-    if logging.getLogger("touche").level >= logging.WARNING or not sys.stderr:
-        return _NoBar() if over is None else over
     in_notebook = "ipykernel" in sys.modules
-    if not (in_notebook or sys.stderr.isatty()):
+    if _is_quiet() or not (in_notebook or sys.stderr.isatty()):
         lines = _Lines(what, unit, total, done=done)
         return lines if over is None else lines.counting(over)
     from tqdm.auto import tqdm  # imported late: takes 29 ms, and most runs draw no bar
@@ -138,6 +131,10 @@ def bar(
         leave=False,
         dynamic_ncols=True,
     )
+
+
+def _is_quiet() -> bool:
+    return logging.getLogger("touche").level >= logging.WARNING or not sys.stderr
 
 
 def say(line: str) -> None:
