@@ -2,7 +2,6 @@
 
 import re
 import shlex
-import sys
 from pathlib import Path
 
 import pytest
@@ -104,6 +103,6 @@ def test_of_several_datasets_those_are_advised_that_can_be_fetched() -> None:
 
 def test_an_image_without_ir_datasets_names_the_missing_dataset(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(places, "clone", lambda: None)
-    monkeypatch.setitem(sys.modules, "ir_datasets.util", None)
+    monkeypatch.setattr("touche.data.sources.downloads", dict)
     with pytest.raises(MissingDataError, match="is missing"):
         datasets.opened("touche-2022-task-2")

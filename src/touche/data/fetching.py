@@ -158,16 +158,12 @@ def verify(source: Source, folder: Path | None = None) -> Status:
     path = source.place(folder)
     if path is None:
         return Status(source.path, MISSING)
-    if source.kind == RUNS:
-        with open_binary(path) as file:
-            remark = _run_difference(source, file.read())
-        return Status(source.path, DIFFERS, remark) if remark else Status(source.path, "verified")
-    if source.member or source.dataset or not source.md5:
+    if source.kind != RUNS and (source.member or source.dataset or not source.md5):
         return Status(source.path, "not verified", _why_not_verified(source))
-    digest = md5(path)
-    if digest == source.md5:
-        return Status(source.path, "verified", f"md5 {digest}")
-    return Status(source.path, DIFFERS, f"its md5 is {digest} instead of {source.md5}")
+    difference = _difference(source, path)
+    if difference:
+        return Status(source.path, DIFFERS, difference)
+    return Status(source.path, "verified", f"md5 {source.md5}" if source.md5 else "")
 
 
 def _find_in_mirror(source: Source, mirror: Path) -> Path | None:
@@ -235,12 +231,10 @@ def _put_in_place(source: Source, file: Path, data_folder: Path) -> Status:
     is_unpacked = bool(source.member) and plain_name(file.name) == target.name
     is_archive = bool(source.member) and not is_unpacked
     is_verifiable = bool(source.md5) and not is_unpacked  # it's the archive's md5
-    if is_verifiable:
-        digest = md5(file)
-        if digest != source.md5:
-            problem = f"its md5 is {digest} instead of {source.md5}"
-            remedy = f"{source.path} was not accepted; download it from {source.page}"
-            raise RefusedError(file, problem, remedy)
+    difference = _difference(source, file) if is_verifiable else ""
+    if difference:
+        remedy = f"{source.path} was not accepted; download it from {source.page}"
+        raise RefusedError(file, difference, remedy)
     if source.dataset:
         return _make_dataset(source, file, data_folder)
     make_folder(target.parent)
@@ -249,9 +243,9 @@ def _put_in_place(source: Source, file: Path, data_folder: Path) -> Status:
     with opened_content as content, whole(target) as out:
         shutil.copyfileobj(content, out, _CHUNK_BYTES)
         out.flush()
-        remark = _run_difference(source, Path(out.name).read_bytes()) if source.kind == RUNS else ""
-        if remark:
-            raise RefusedError(file, remark, f"{source.path} was not accepted; see {source.page}")
+        difference = _difference(source, Path(out.name)) if source.kind == RUNS else ""
+        if difference:
+            raise RefusedError(file, difference, f"{source.path} was not accepted; see {source.page}")
     if source.kind == RUNS:
         return Status(source.path, "fetched")
     if not is_verifiable:
@@ -300,12 +294,22 @@ def _open_member(name: str, archive: Path) -> Iterator[IO[bytes]]:
         raise RefusedError(archive, f"broken archive ({error})", "download it again") from error
 
 
-def _run_difference(source: Source, content: bytes) -> str:
-    """Returns how a public run's content differs from the index; empty if it doesn't."""
-    digest, expected, name = hashlib.md5(content).hexdigest(), source.unpacked_md5, "md5"
-    if not expected:  # git hashes the size too
-        blob = b"blob %d\0" % len(content) + content
-        digest, expected, name = hashlib.sha1(blob).hexdigest(), source.git_blob, "git blob id"
+def _difference(source: Source, path: Path) -> str:
+    """Returns how a file, or an unpacked run, differs from the published checksum; empty if it doesn't."""
+    name = "md5"
+    expected = source.md5 or source.unpacked_md5
+    if source.kind != RUNS:
+        digest = md5(path)
+    else:
+        with open_binary(path) as file:
+            content = file.read()
+        digest = hashlib.md5(content).hexdigest()
+        if not expected:
+            name = "git blob id"
+            expected = source.git_blob
+            digest = hashlib.sha1(
+                b"blob %d\0" % len(content) + content
+            ).hexdigest()  # git hashes the size too
     return "" if digest == expected else f"its {name} is {digest} instead of {expected}"
 
 

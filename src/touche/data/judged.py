@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from touche import tasks
-from touche.data.judgments import restricted
+from touche.data.judgments import task_qrels
 from touche.data.places import find_corpus, locate
 from touche.data.whole_folders import whole_folder
 from touche.documents.argsme import is_altered
@@ -22,7 +22,8 @@ from touche.errors import InputError
 from touche.io.opening import decoded_lines
 from touche.io.writing import make_folder, write_whole
 from touche.tasks import STANCE, Task
-from touche.trec.qrels import Qrels, read_qrels
+from touche.trec.qrels import Qrels
+from touche.trec.run_forms import QrelsSource
 from touche.trec.topics import read_topics
 
 _COLUMNS = "q_id doc_id rel qual query concl prem stance query_clean query_clean_lem".split()
@@ -186,12 +187,13 @@ def _read_source(source: Path, judged: Judged) -> Iterable[AnyDocument]:
 
 def _qrels_by_dimension(task: Task, data_folder: Path) -> Judged:
     """Returns the qrels of all dimensions except stances, whose labels are not grades."""
-    qrels_by_dimension = dict[str, Qrels]()
-    for dimension, judgments in task.qrels.items():
-        if dimension != STANCE:
-            qrels = read_qrels(_locate(data_folder, "qrels", judgments.file), labels=judgments.labels or None)
-            qrels_by_dimension[dimension] = restricted(qrels, task)
-    return qrels_by_dimension
+    return {
+        dimension: task_qrels(
+            task, dimension, QrelsSource(_locate(data_folder, "qrels", judgments.file), None)
+        )
+        for dimension, judgments in task.qrels.items()
+        if dimension != STANCE
+    }
 
 
 def _judged_ids(judged: Judged) -> Set[str]:

@@ -60,11 +60,6 @@ def task_qrels(
         qrels = images_for(judgments.question, answers[path], stances)
     else:
         qrels = read_qrels(path, task.excluded_topics, judgments.labels or None, content=content)
-    return restricted(qrels, task)
-
-
-def restricted(qrels: Qrels, task: Task) -> Qrels:
-    """Returns the qrels of the topics that a task evaluates."""
     if not task.only_topics:
         return qrels
     topics = ranking_names(task.only_topics, task.rules.ranked_stances)

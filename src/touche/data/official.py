@@ -173,11 +173,8 @@ def fetch(
     is_requested = bool(ids) or no_corpora or mirror_folder is not None or every
     if missing and not is_requested:
         raise ToucheError(f"all data is a download of {size}; pass a DATASET, or add --all or --no-corpora")
-    if missing:
-        files = counted(len(sources), "file")
-        log(f"{files}, {len(missing)} of them to fetch ({size}) to {folder or data_home()}")
-    else:
-        log(f"{counted(len(sources), 'file')}, none of them to fetch")
+    destination = f" ({size}) to {folder or data_home()}" if missing else ""
+    log(f"{counted(len(sources), 'file')}, {len(missing) or 'none'} of them to fetch{destination}")
     if not mirror_folder:
         lines = (f"from {source.page}: {source.title}, licence: {source.licence}" for source in missing)
         for line in dict.fromkeys(lines):  # each publication once

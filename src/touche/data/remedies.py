@@ -37,23 +37,34 @@ def official_md5(path: str) -> str:
     unknown.
 
     It's unknown for files in an archive or without a checksum, and when ir_datasets isn't installed, which
-    has most checksums. We read its list ourselves, because importing it takes 158 ms.
+    has most checksums.
     """
     file = _files().get(path, {})
-    package = find_spec("ir_datasets")
     if "member" in file:
         return ""
-    if "ir_datasets" not in file or package is None or package.origin is None:
-        return str(file.get("md5", ""))
-    collection, _, key = file["ir_datasets"].partition("/")
-    downloads = _downloads(Path(package.origin).parent / "etc" / "downloads.json")
-    return str(downloads[collection][key]["expected_md5"])
+    if "ir_datasets" in file and downloads():
+        file = download(file)
+    return str(file.get("md5", ""))
 
 
 @cache
-def _downloads(path: Path) -> Any:
-    """Returns ir_datasets' list, which every evaluated run needs."""
-    return orjson.loads(path.read_bytes())
+def downloads() -> dict[str, Any]:
+    """Returns ir_datasets' downloads by collection and key; empty if it isn't installed.
+
+    We read its list ourselves, because importing ir_datasets takes 158 ms.
+    """
+    package = find_spec("ir_datasets")
+    if package is None or package.origin is None:
+        return {}
+    content = Path(package.origin).with_name("etc").joinpath("downloads.json").read_bytes()
+    return orjson.loads(content)  # type: ignore[no-any-return]  # JSON has values of any type
+
+
+def download(file: dict[str, Any]) -> dict[str, Any]:
+    """Returns address, md5 and size of a published file that refers to ir_datasets as ``COLLECTION/KEY``."""
+    collection, _, key = file["ir_datasets"].partition("/")
+    entry = downloads()[collection][key]
+    return {"url": entry["url"], "md5": entry["expected_md5"], "size": entry["size_hint"]}
 
 
 def dataset_has_file(task: Task, corpus: Corpus, path: str) -> bool:

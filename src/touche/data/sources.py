@@ -8,9 +8,8 @@ from typing import Any
 from touche import tasks
 from touche.data import places
 from touche.data.places import whole_corpus
-from touche.data.remedies import dataset_has_file, format_bytes, records
-from touche.documents.ir_datasets import library
-from touche.errors import counted
+from touche.data.remedies import dataset_has_file, download, downloads, format_bytes, records
+from touche.errors import ToucheError, counted
 from touche.io.opening import plain_name
 from touche.tasks.public_runs import PublicRun, PublicRuns, public_runs
 
@@ -86,11 +85,12 @@ def official(chosen: Sequence[str] = ()) -> list[Source]:
         chosen: dataset ids; if empty, all official files.
 
     Raises:
-        ToucheError: if a dataset is unknown, or ir_datasets can't be imported.
+        ToucheError: if a dataset is unknown, or ir_datasets isn't installed.
     """
     datasets = [tasks.dataset(dataset_id) for dataset_id in chosen]
-    downloads = library().util.DownloadConfig.contents()  # by collection and key
-    sources = [source for record in records() for source in _list_sources(record, downloads)]
+    if not downloads():
+        raise ToucheError("ir_datasets is not installed; run the command outside of the image")
+    sources = [source for record in records() for source in _list_sources(record)]
     return [
         source
         for source in sources
@@ -137,21 +137,14 @@ def size_of_download(sources: Iterable[Source]) -> str:
     return f"{size} and {counted(unknown, 'file')} of unknown size" if unknown else size
 
 
-def _list_sources(record: dict[str, Any], downloads: dict[str, Any]) -> Iterator[Source]:
-    """Yields a publication's files.
-
-    Args:
-        record: the publication, as in ``records``.
-        downloads: ir_datasets' downloads by collection and key, which publishers.toml refers to as
-            ``ir_datasets = "COLLECTION/KEY"``.
-    """
+def _list_sources(record: dict[str, Any]) -> Iterator[Source]:
+    """Yields the files of a publication (see ``records``)."""
     publication = {"title": record["title"], "page": record["url"], "licence": record["licence"]}
     for path, file in record.get("files", {}).items():
         attributes = dict(file)  # the file's keys are attributes of ``Source``, except ir_datasets
         if "ir_datasets" in file:
-            collection, _, key = attributes.pop("ir_datasets").partition("/")
-            entry = downloads[collection][key]
-            attributes |= {"url": entry["url"], "md5": entry["expected_md5"], "size": entry["size_hint"]}
+            attributes |= download(file)
+            del attributes["ir_datasets"]
         yield Source(path=path, **publication, **attributes)
     for path, address in record.get("by_hand", {}).items():
         yield Source(path=path, **publication, by_hand=address)

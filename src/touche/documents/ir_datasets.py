@@ -25,8 +25,8 @@ _LONGEST_REASON = 120  # characters of an ir_datasets error
 def library() -> Any:
     """Imports ir_datasets, which creates a folder in the home directory."""
     try:
-        # imported late: missing in container images, takes 158 ms. ``touche.data.sources`` needs util.
-        import ir_datasets.util
+        # imported late: missing in container images, takes 158 ms
+        import ir_datasets
     except ImportError as error:
         raise ToucheError("ir_datasets is not installed; run the command outside of the image") from error
     except (OSError, RuntimeError) as error:  # the home directory is read-only or missing
