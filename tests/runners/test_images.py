@@ -126,7 +126,7 @@ def test_bytes_that_are_not_utf_8_are_no_obstacle(tmp_path: Path, built: dict[st
         path.write_bytes(path.read_bytes() + b"# \xff\n")
     image_builds.build("docker", [str(folder)], print)
     image_builds.check_image("docker", str(folder))
-    assert image_builds.image_advice(str(folder)) == "" and len(built["touche.content"]) == 16
+    assert len(built["touche.content"]) == 16
 
 
 def test_an_image_without_labels_is_refused(built: dict[str, str]) -> None:

@@ -17,7 +17,7 @@ from touche.baselines.method import Baseline
 from touche.data import datasets, places
 from touche.documents.discovery import Input
 from touche.documents.document_forms import AnyDocuments, documents_in
-from touche.errors import NotInstalledError, ToucheError, check_choice, counted, warn
+from touche.errors import ToucheError, check_choice, counted, warn
 from touche.io.identifiers import as_path, dataset_name, name_or_path, optional_path
 from touche.runners.limits import HERE, RUNNER_NAMES, SANDBOXES, SPARK, Limits
 from touche.trec.columns import Run
@@ -176,15 +176,14 @@ def write_run(
         arguments = [*as_arguments(options), *words, *as_arguments(passed_texts)]
         return _write_in_sandbox(runner, baseline, arguments, str(name), folder, limits, log)
     started = time.monotonic()
-    with _advising_image(baseline):
-        ranker = as_baseline(baseline)
-        values = checked(ranker.options, options)
-        statistics_path = optional_path("statistics", statistics)
-        files = statistics_files(ranker, statistics_path, optional_path("keep_statistics", keep_statistics))
-        with _opened(ranker, name, topics, documents, corpus, runner, master) as source:
-            if files:
-                source = replace(source, documents=source.documents.with_statistics(files))
-            _, without_hits, warnings = _run(Runs(ranker, source, team), values, tag, folder, log)
+    ranker = as_baseline(baseline)
+    values = checked(ranker.options, options)
+    statistics_path = optional_path("statistics", statistics)
+    files = statistics_files(ranker, statistics_path, optional_path("keep_statistics", keep_statistics))
+    with _opened(ranker, name, topics, documents, corpus, runner, master) as source:
+        if files:
+            source = replace(source, documents=source.documents.with_statistics(files))
+        _, without_hits, warnings = _run(Runs(ranker, source, team), values, tag, folder, log)
     return WrittenRun(
         baseline=ranker.name,
         path=folder / RUN_FILE,
@@ -213,25 +212,6 @@ def _name_of_input(
             f"the dataset {name} has its own topics; pass `topics` and `documents`, or omit `topics`"
         )
     return name
-
-
-def _name_as_passed(baseline: str | PathLike[str] | Baseline) -> str:
-    """Returns a baseline's name or path as the caller wrote it; empty for a function."""
-    return baseline.name_or_path if isinstance(baseline, Baseline) else name_or_path("baseline", baseline)
-
-
-@contextmanager
-def _advising_image(baseline: str | PathLike[str] | Baseline) -> Iterator[None]:
-    """If a package is missing, adds to the error that the baseline's image contains it."""
-    try:
-        yield
-    except NotInstalledError as error:
-        name = _name_as_passed(baseline)
-        if not name:  # a function has no image
-            raise
-        from touche.runners.image_builds import image_advice  # imported late: only errors need its 5 ms
-
-        raise NotInstalledError(f"{error}{image_advice(name)}") from error
 
 
 @contextmanager
@@ -293,9 +273,12 @@ def _write_in_sandbox(
     """Runs a baseline's image, which checks the options, so that none of its code runs here."""
     from touche.runners.container_runs import RUNNERS, Job  # imported late: takes 18 ms
 
-    name = _name_as_passed(baseline)
-    if isinstance(baseline, Baseline) and not name:
-        raise ToucheError(f"{baseline.name} is a function without an image; pass the name of a baseline")
+    if isinstance(baseline, Baseline):
+        name = baseline.name_or_path
+        if not name:
+            raise ToucheError(f"{baseline.name} is a function without an image; pass the name of a baseline")
+    else:
+        name = name_or_path("baseline", baseline)
     if dataset.startswith(places.IR_DATASETS):
         raise ToucheError(f"{dataset}: container images do not contain ir_datasets; omit --runner")
     places.check_exists(dataset)

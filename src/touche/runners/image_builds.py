@@ -13,7 +13,6 @@ from pathlib import Path
 from shlex import quote
 
 from touche.baselines.baseline_files import RUN_FILES, content_digest, files_in
-from touche.baselines.extras import extra_in_dockerfile
 from touche.baselines.loader import baseline_folder, is_shipped, names
 from touche.errors import InputError, ToucheError
 from touche.io.origin import clone, commit_time, origin
@@ -93,22 +92,6 @@ def check_name(folder: Path) -> None:
     if not _IMAGE_NAME.fullmatch(folder.name):
         remedy = "use a-z, 0-9, and single . _ - between them"
         raise InputError(folder, "its name is not valid for an image", remedy)
-
-
-def image_advice(baseline: str) -> str:
-    """Returns advice to run the image of a baseline that needs an extra, to end a sentence with.
-
-    It is empty if the baseline needs no extra, or if you can neither build nor pull its image.
-    """
-    folder = baseline_folder(baseline).resolve()
-    root = _buildable_clone()
-    # With a release, users can build their own baselines on its published bases.
-    is_release = published_image(_FIRST_BASE) != ""
-    if not extra_in_dockerfile(baseline) or not (root or is_release):
-        return ""
-    if is_shipped(folder) and root is None:  # published with this release
-        return "; or run its image: add --runner docker"
-    return f"; or run its image: touche images build {quote(baseline)}, then add --runner docker"
 
 
 def build(
