@@ -101,19 +101,16 @@ def as_baseline(baseline: str | PathLike[str] | Baseline) -> Baseline:
 def baseline_folder(name: str) -> Path:
     """Returns a baseline's folder by name or path. A path contains a slash, or is ``.`` or ``..``."""
     path = Path(name)
-    root = shipped()
-    is_path = "/" in name or name in (".", "..")
-    if is_path:
-        folder: Path | None = path
-    else:
-        folder = root / "baselines" / name if root else None
-    if folder and is_file(folder / FILE):
-        return folder
-    if is_path:
+    if "/" in name or name in (".", ".."):
+        if is_file(path / FILE):
+            return path
         problem = f"no {FILE} in this folder" if os.path.isdir(path) else "no such folder"  # noqa: PTH112 (Path.is_dir raises for long names)
         raise InputError(
             path, problem, f"pass the path of a folder with a {FILE}, or write one with: touche new NAME"
         )
+    root = shipped()
+    if root and is_file(root / "baselines" / name / FILE):
+        return root / "baselines" / name
     problem = f"there is no baseline {name!r}"
     if name and is_file(path / FILE):  # without a name, the path is the working directory
         raise ToucheError(f"{problem}, but a folder of this name; to use the folder, write ./{name}")

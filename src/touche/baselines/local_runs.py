@@ -1,14 +1,14 @@
 """Runs a baseline in this process, and writes run.txt and its metadata."""
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
 from threading import Thread
-from typing import Any, TypeVar
+from typing import Any
 
 from touche.baselines.baseline_options import as_arguments
 from touche.baselines.method import Baseline
@@ -30,26 +30,28 @@ from touche.trec.columns import Run
 from touche.trec.runs import MAX_DEPTH
 from touche.trec.topics import Topic
 
-_T = TypeVar("_T")
-
 
 class Runs:
-    """Runs of one baseline on one input. Metadata that they share is collected once.
+    """Runs of one baseline on one input. Metadata that they share is collected once."""
 
-    The input may get statistics from the baseline's folder.
-    """
+    def __init__(
+        self, ranker: Baseline, source: Input, team: str = "", statistics: StatisticsFiles | None = None
+    ) -> None:
+        """Prepares runs.
 
-    def __init__(self, ranker: Baseline, source: Input, team: str = "") -> None:
-        """Prepares runs. If ``team`` is empty, it is TOUCHE_TEAM's value, or none."""
+        Args:
+            team: the submitting team; if empty, TOUCHE_TEAM's value, or none.
+            statistics: the user's files; None for those in the baseline's folder, if there are any.
+        """
+        if statistics is None and ranker.folder and source.statistics:
+            file = statistics_named(ranker.folder, source.statistics)
+            if file.is_file():
+                statistics = StatisticsFiles(known=file, is_whole=source.is_whole)
+        if statistics:
+            source = replace(source, documents=source.documents.with_statistics(statistics))
         self.ranker = ranker
         self.source = source
         self._team = team
-        # Statistics that the user chose take priority over those in the folder.
-        if ranker.folder and source.statistics and not source.documents.statistics:
-            file = statistics_named(ranker.folder, source.statistics)
-            if file.is_file():
-                files = StatisticsFiles(known=file, is_whole=source.is_whole)
-                self.source = replace(source, documents=source.documents.with_statistics(files))
 
     @property
     def statistics_remark(self) -> str:
@@ -63,16 +65,22 @@ class Runs:
         return f"has no statistics named {self.source.statistics}, so it ranks by those of the documents"
 
     @cached_property
-    def _data(self) -> Callable[[], dict[str, Any]]:
-        """A function that waits for the input's metadata.
-
-        Accessing this property starts a thread, because hashing the files takes long.
-        """
+    def _data(self) -> Future[dict[str, Any]]:
+        """The input's metadata, from a thread, because hashing the files takes long. Ctrl-C doesn't wait."""
         statistics = self.source.documents.statistics
         # For a part of a collection, the statistics file is input, too. For a whole collection, it
         # only repeats what the documents say.
         statistics_file = statistics.known if statistics and not statistics.is_whole else None
-        return _in_thread(lambda: data_of_files(self.source.files, statistics_file, self.source.dataset))
+        future: Future[dict[str, Any]] = Future()
+
+        def describe() -> None:
+            try:
+                future.set_result(data_of_files(self.source.files, statistics_file, self.source.dataset))
+            except BaseException as error:
+                future.set_exception(error)
+
+        Thread(target=describe, daemon=True).start()
+        return future
 
     @cached_property
     def _origin(self) -> dict[str, str]:
@@ -103,7 +111,7 @@ class Runs:
         self._remove_earlier_run(output, options)
         # Before the thread starts: a process that the baseline forks meanwhile would keep git's pipe open.
         commit_and_repository = self._origin
-        wait_for_data = self._data  # started here, so that its thread works during the ranking
+        input_data = self._data  # here, so that its thread works during the ranking
         with noting_answers() as answers:
             run = run_of_rankings(self.source.topics, self._rankings(options), tag)
         changed_options = as_arguments(ranker.changed(options))
@@ -115,7 +123,7 @@ class Runs:
             modules=libraries(ranker.package) if ranker.folder else (),
             **commit_and_repository,
         )
-        data = wait_for_data() | data_of_answers(answers)
+        data = input_data.result() | data_of_answers(answers)
         write_run(output, run, metadata(software, tag, options, data, started, datetime.now(UTC)))
         return run
 
@@ -175,17 +183,3 @@ def statistics_files(
         raise InputError(path, "no such file", f"pass a file written by --keep-statistics{alternative}")
     read_known(path)  # raises if it contains something else
     return StatisticsFiles(known=path, output=output)
-
-
-def _in_thread(work: Callable[[], _T]) -> Callable[[], _T]:
-    """Starts work in a thread; returns a function that waits for the result. Ctrl-C doesn't wait for it."""
-    future: Future[_T] = Future()
-
-    def begin() -> None:
-        try:
-            future.set_result(work())
-        except BaseException as error:
-            future.set_exception(error)
-
-    Thread(target=begin, daemon=True).start()
-    return future.result

@@ -38,8 +38,8 @@ def run_of_rankings(topics: Sequence[Topic], rankings: Rankings, tag: str) -> Ru
     documents: list[str] = []
     ranks: list[int] = []
     scores: list[np.float32] = []
-    for number, rankings_of_topic in _lines_by_topic(topics, rankings).items():
-        for lines in rankings_of_topic:
+    for number, by_stance in _lines_by_stance(topics, rankings).items():
+        for lines in by_stance.values():
             numbers += [number] * len(lines)
             stances += [stance or NO_STANCE for stance, _, _ in lines]
             documents += [document for _, document, _ in lines]
@@ -59,19 +59,21 @@ def run_of_rankings(topics: Sequence[Topic], rankings: Rankings, tag: str) -> Ru
     )
 
 
-def _lines_by_topic(topics: Sequence[Topic], rankings: Rankings) -> dict[str, list[_Lines]]:
-    """Returns each topic's rankings; none for a topic without hits."""
-    lines_by_topic: dict[str, list[_Lines]] = {topic.number: [] for topic in topics}
+def _lines_by_stance(topics: Sequence[Topic], rankings: Rankings) -> dict[str, dict[str, _Lines]]:
+    """Returns each topic's rankings by the stance of their hits: empty if there is none, or more than one."""
+    by_topic: dict[str, dict[str, _Lines]] = {topic.number: {} for topic in topics}
     candidates = {topic.number: topic.candidates for topic in topics}
     for pair in rankings:
         topic, hits = _checked_tuple(pair, "(topic, ranking)", lengths=(2,))
         if not isinstance(topic, Topic):
             raise ToucheError(f"the baseline yielded {quoted(topic)}; yield the Topic, not its number")
         lines = _sorted_lines(hits)
+        stances = {stance for stance, _, _ in lines}
+        stance = stances.pop() if len(stances) == 1 else ""
+        earlier = by_topic.get(topic.number, {})
         # Several rankings for a topic need different stances. One without a stance must be alone.
-        *earlier, stance = map(_common_stance, [*lines_by_topic.get(topic.number, ()), lines])
         is_repeated = stance in earlier or (earlier and "" in [*earlier, stance])
-        if topic.number not in lines_by_topic or (lines and is_repeated):
+        if topic.number not in by_topic or (lines and is_repeated):
             problem = f"topic {topic.number} is not in the input, or is ranked twice"
             raise ToucheError(f"{problem}; rank each topic of the input once, or once for each stance")
         allowed = candidates[topic.number]  # None if every document may be ranked
@@ -80,8 +82,8 @@ def _lines_by_topic(topics: Sequence[Topic], rankings: Rankings) -> dict[str, li
                 problem = f"document {document!r} is not a candidate of topic {topic.number}"
                 raise ToucheError(f"{problem}; rank only documents in topic.candidates")
         if lines:
-            lines_by_topic[topic.number].append(lines)
-    return lines_by_topic
+            earlier[stance] = lines
+    return by_topic
 
 
 def _sorted_lines(hits: Any) -> _Lines:
@@ -96,12 +98,6 @@ def _sorted_lines(hits: Any) -> _Lines:
             stances[document] = _checked_word(hit[2], "stance", "such as PRO or FIRST")
         scored.append((document, hit[1]))
     return [(stances.get(document, ""), document, score) for document, score in ranking(scored)]
-
-
-def _common_stance(lines: _Lines) -> str:
-    """Returns the lines' stance; empty if there is none, or more than one."""
-    stances = {stance for stance, _, _ in lines}
-    return stances.pop() if len(stances) == 1 else ""
 
 
 def _checked_word(value: Any, what: str, advice: str) -> str:

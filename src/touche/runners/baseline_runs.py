@@ -4,7 +4,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
@@ -181,9 +181,8 @@ def write_run(
     statistics_path = optional_path("statistics", statistics)
     files = statistics_files(ranker, statistics_path, optional_path("keep_statistics", keep_statistics))
     with _opened(ranker, name, topics, documents, corpus, runner, master) as source:
-        if files:
-            source = replace(source, documents=source.documents.with_statistics(files))
-        _, without_hits, warnings = _run(Runs(ranker, source, team), values, tag, folder, log)
+        runs = Runs(ranker, source, team, files)
+        _, without_hits, warnings = _run(runs, values, tag, folder, log)
     return WrittenRun(
         baseline=ranker.name,
         path=folder / RUN_FILE,
