@@ -15,7 +15,7 @@ def row(team: str, value: float, baseline: bool = False, tag: str = "") -> Publi
 BEST = row("A", 0.9)
 SECOND = row("B", 0.7)
 OWN = row("O", 0.6, baseline=True)
-LATER = row("A", 0.5)
+LATER = row("A", 0.5, tag="second")
 LAST = row("C", 0.2)
 ROWS = [BEST, SECOND, OWN, LATER, LAST]
 BASELINE = "the baseline O: 0.600"
@@ -32,6 +32,8 @@ BASELINE = "the baseline O: 0.600"
         (0.4, "between the baseline O 0.600 and C 0.200"),
         (0.6996, f"level with B 0.700; {BASELINE}"),
         (0.6, "level with the baseline O 0.600"),
+        # A run that isn't its team's best is named by its tag.
+        (0.5, f"level with A (second) 0.500; {BASELINE}"),
     ],
 )
 def test_the_neighbours_and_the_baseline_are_named(value: float, sentence: str) -> None:
@@ -43,8 +45,8 @@ def test_the_neighbours_and_the_baseline_are_named(value: float, sentence: str) 
     [
         (0.3779, [BEST, row("B", 0.378), row("C", 0.378)], "level with B 0.378 and C 0.378"),
         (0.4, [OWN], "below the baseline O 0.600"),  # neither the highest nor the lowest
-        (0.1, [BEST, SECOND, row("A", 0.2)], "below A 0.200, the lowest published"),
-        (0.3, [BEST, SECOND, row("A", 0.2)], "between B 0.700 and A 0.200"),
+        (0.1, [BEST, SECOND, row("A", 0.2, tag="t")], "below A (t) 0.200, the lowest published"),
+        (0.3, [BEST, SECOND, row("A", 0.2, tag="t")], "between B 0.700 and A (t) 0.200"),
         (0.1, [replace(BEST, evaluator=None)], "below A 0.900; the evaluator of the published scores"),
     ],
 )

@@ -207,7 +207,9 @@ def standing(
 
     def label(row: Published, separator: str = " ") -> str:
         prefix = "the baseline " if row.baseline else ""
-        return f"{prefix}{names_of_rows[row]}{separator}{row.value:.{decimals[-1]}f}"
+        # A team's name alone means its best run.
+        name = names_of_rows[row] if row in best else f"{row.name} ({row.tag})"
+        return f"{prefix}{name}{separator}{row.value:.{decimals[-1]}f}"
 
     higher = [row for row in published if rounded(row.value) > printed]
     equal = [row for row in published if rounded(row.value) == printed]
