@@ -120,7 +120,7 @@ def test_a_document_of_both_runs_has_one_grade(touche: Touche, write: Write) -> 
     other = write("o.txt", run_of("1 y z", "2 y z", tag="o"))
     task = tasks.task_scored_by(None, "nDCG@2", qrels)
     second = 1 / log2(3)
-    compared, _ = comparisons(score_task([*same, other], task), "trec_eval", bounds=True)
+    compared = comparisons(score_task([*same, other], task), "trec_eval", bounds=True)
     stays, changes, _ = compared
     assert (stays.least, stays.greatest) == pytest.approx((1 / (1 + second), 1.0)) and not stays.can_change
     assert (changes.least, changes.greatest) == pytest.approx((1 / (1 + second) - 1, 1.0))

@@ -6,6 +6,7 @@ import touche as package
 from conftest import Write
 from spotcheck import run_text
 from touche.errors import ToucheError
+from touche.evaluation.comparison import Comparison, Comparisons
 from touche.evaluation.wide import Cell, WideTable
 from touche.tasks.measures import measures_in
 
@@ -98,7 +99,8 @@ def test_latex_and_markdown_escape_names_and_mark_values() -> None:
 
 def test_hundreds_of_runs_have_letters(monkeypatch: pytest.MonkeyPatch) -> None:
     """More than 26 + 26 * 26 runs; without the tests of 250,000 pairs."""
-    monkeypatch.setattr("touche.evaluation.wide.comparisons", lambda *args, **options: ([], []))
+    none = Comparisons(Comparison, ())
+    monkeypatch.setattr("touche.evaluation.wide.comparisons", lambda *args, **options: none)
     many = {f"run{number}": {"1": {"a": 1.0}} for number in range(704)}
     table = package.wide(many, qrels={"1": {"a": 1}}, measure="P@1", every_two=True)
     assert [*table.letters.values()][::701] == ["a", "zz"] and table.letters["run703"] == "aab"

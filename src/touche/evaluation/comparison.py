@@ -9,14 +9,13 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from touche import tasks
 from touche.data.judgments import topic_titles
 from touche.errors import ToucheError, check_choice, choice, counted, warn
 from touche.evaluation.bounds import Bounds
 from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.leaderboard import comparable
 from touche.evaluation.notes import all_warnings
-from touche.evaluation.scores import Evaluated, by_measure
+from touche.evaluation.scores import Evaluated
 from touche.evaluation.scoring import score
 from touche.evaluation.significance import (
     SIGNIFICANT,
@@ -33,7 +32,7 @@ from touche.io.grouping import group_by
 from touche.io.identifiers import expanded
 from touche.io.opening import resolved
 from touche.io.progress import watched
-from touche.tasks import STANCE, Task
+from touche.tasks import Task
 from touche.tasks.per_topic import tasks_with_topics, topic_values
 from touche.tasks.task_records import rounded
 from touche.trec.framed import Table
@@ -165,6 +164,11 @@ class Comparisons(Table[Comparison]):
         ]
         return Table(TopicDifference, tuple(differences), self.warnings)
 
+    @property
+    def without_test(self) -> list[str]:
+        """A sentence per pair that wasn't compared, or whose t-test is undefined."""
+        return [*self.warnings, *conclusions([row for row in self.records if row.p_t_test is None])]
+
 
 def _pair_of(row: PairOfRuns) -> tuple[str, str, str, str, str]:
     """Returns a key for a row's pair of runs."""
@@ -222,64 +226,33 @@ def compare(
         raise ToucheError(_ONLY_T_TEST)
     sources, reference_name = with_reference(run_sources(runs), reference)
     # Published values are touche's scores. With touche alone, ``score`` would reject a measure that
-    # only trec_eval computes. With both, no pair can be compared, and the error at the end names the
-    # tasks that have published values.
-    all_evaluated = score(sources, task, "both" if published else evaluator, "exact", measure, qrels)
-    compared = list[Comparison]()
-    pairs = list[tuple[PairOfRuns, TopicValues, TopicValues]]()
-    reasons = list[str]()  # why pairs are missing
-    for evaluated in by_measure(all_evaluated):
-        # Only the organizers' script evaluates stances, so rankings show what you can choose.
-        evaluations = next((run for run in evaluated if run.is_ranking), evaluated[0]).evaluations
-        # If only touche has a measure, touche computes it even when trec_eval is chosen.
-        scorer = evaluator if evaluator in evaluations else next(iter(evaluations))
-        if published:
-            records, why_missing = published_comparisons(evaluated)
-        else:
-            reference_run = None if reference_name is None else run_named(reference_name, evaluated)
-            records, why_missing = comparisons(
-                evaluated, scorer, reference_run, randomisation=randomisation, bounds=bounds
-            )
-            pairs += pairs_with_values(evaluated, scorer, reference_run)
-        compared += records
-        reasons += why_missing
-    table = Comparisons(
-        kind=Comparison,
-        records=tuple(compared),
-        warnings=(*reasons, *all_warnings(all_evaluated)),
-        notes=(*conclusions(compared), *([_ROUNDED] if published else [])),
-        pairs=pairs,
-        total=len(compared),
-        scored_task=None if published else all_evaluated[0].task,
-    )
-    if not compared and (published or not table.per_topic):
-        raise nothing_to_compare(reasons, task, published)
+    # only trec_eval computes. With both, no pair can be compared, and the error names the tasks that
+    # have published values.
+    evaluated = score(sources, task, "both" if published else evaluator, "exact", measure, qrels)
+    if published:
+        table = published_comparisons(evaluated)
+    else:
+        reference_run = None if reference_name is None else run_named(reference_name, evaluated)
+        table = comparisons(evaluated, evaluator, reference_run, randomisation=randomisation, bounds=bounds)
+        if not table and not table.per_topic:
+            raise nothing_to_compare(table.warnings)
+    table = replace(table, warnings=(*table.warnings, *all_warnings(evaluated)))
     for text in table.warnings:
         warn(text)
     return table
 
 
 def nothing_to_compare(
-    reasons: Sequence[str], task: str | None = None, published: bool = False
+    reasons: Sequence[str], remedy: str = "pass runs that share at least two scored topics"
 ) -> ToucheError:
     """Returns the error for runs without a comparison.
 
     Args:
         reasons: why pairs are missing.
-        task, published: as for ``compare``.
+        remedy: what to do.
     """
     why = f": {reasons[0]}" if reasons else ""
-    return ToucheError(f"nothing to compare{why}; {_remedy_for_no_pair(task, published)}")
-
-
-def _remedy_for_no_pair(task: str | None, published: bool) -> str:
-    """Returns what to do if no pair of runs, or no run with a published run, can be compared."""
-    if not published:
-        return "pass runs that share at least two scored topics"
-    has_published_values = task is not None and tasks.task(task).id in tasks_with_topics()
-    if has_published_values:
-        return "check that the task is the run's task"
-    return f"choose one of {', '.join(tasks_with_topics())}, and its measure and qrels"
+    return ToucheError(f"nothing to compare{why}; {remedy}")
 
 
 def with_reference(
@@ -325,20 +298,21 @@ def comparisons(
     randomisation: bool = False,
     bounds: bool = False,
     intervals: bool = True,
-) -> tuple[list[Comparison], list[str]]:
+) -> Comparisons:
     """Compares runs in every dimension. The correction covers all comparisons with the same measure.
 
     Args:
         runs: evaluated runs.
-        evaluator: the evaluator whose scores are compared.
+        evaluator: the evaluator whose scores are compared. If it doesn't compute a measure, the other one is
+            used.
         reference: a run to compare each other run with; None compares all pairs.
         randomisation: whether to add the randomisation test, which takes longer.
         bounds: whether to add each difference's bounds, which take longer.
         intervals: whether to compute the intervals, which take most of the time; otherwise they are NaN.
 
     Returns:
-        The comparisons, and a sentence per pair with too few common topics, or too few common documents with
-        a judged stance.
+        The comparisons. Pairs with too few common topics, or too few common documents with a judged stance,
+        are missing and cause a warning.
 
     Raises:
         ToucheError: if there is only one run.
@@ -347,45 +321,53 @@ def comparisons(
         raise ToucheError(
             "a comparison needs at least two runs; pass another, or compare with published runs"
         )
-    rankings = [run for run in runs if run.is_ranking]
-    stance_runs = [run for run in runs if not run.is_ranking]
-    ranked_pairs = list(_pairs(rankings, reference))
+    pairs_of_runs = [*_pairs(runs, reference)]
+    values = {id(run): run.values(_scorer(run, evaluator)) for run in runs}  # once, for all of a run's pairs
+    pairs = list[tuple[PairOfRuns, TopicValues, TopicValues]]()
     compared = list[Comparison]()
     why_missing = list[str]()
-    for a, b in watched(ranked_pairs, "testing", "comparisons", len(ranked_pairs)):
-        scores = _common_scores(a.values(evaluator), b.values(evaluator))
-        if len(scores) >= _FEWEST:
-            comparison = _comparison(_pair(a, b, evaluator), scores, randomisation, intervals)
-            compared.append(_with_bounds(comparison, a, b) if bounds else comparison)
-        else:
-            have = "topic is" if len(scores) == 1 else "topics are"
-            problem = f"{len(scores)} {have} scored for both, but a test needs {_FEWEST}"
-            why_missing.append(
-                f"{a.name} and {b.name} are not compared in {a.dimension} by {evaluator}: {problem}"
-            )
-    compared = _corrected(compared)  # before stances, which aren't tested
-    for a, b in _pairs(stance_runs, reference):
+    for a, b in watched(pairs_of_runs, "testing", "comparisons", len(pairs_of_runs)):
+        pair = _pair(a, b, _scorer(a, evaluator))
         try:
-            compared.append(_stance_comparison(a, b))
+            if a.is_ranking:
+                pairs.append((pair, values[id(a)], values[id(b)]))
+                scores = _common_scores(values[id(a)], values[id(b)])
+                comparison = _comparison(pair, scores, randomisation, intervals)
+                compared.append(_with_bounds(comparison, a, b) if bounds else comparison)
+            else:
+                compared.append(_stance_comparison(pair, a, b))
         except ToucheError as error:
-            why_missing.append(f"{a.name} and {b.name} are not compared in {STANCE}: {error}")
-    return compared, why_missing
+            by_evaluator = f" by {pair.evaluator}" if a.is_ranking else ""
+            where = f"{pair.dimension}{by_evaluator}"
+            why_missing.append(f"{a.name} and {b.name} are not compared in {where}: {error}")
+    compared = _corrected(compared)
+    return Comparisons(
+        kind=Comparison,
+        records=tuple(compared),
+        warnings=tuple(why_missing),
+        notes=tuple(conclusions(compared)),
+        pairs=pairs,
+        total=len(compared),
+        scored_task=runs[0].task,
+    )
 
 
-def published_comparisons(runs: Sequence[Evaluated]) -> tuple[list[Comparison], list[str]]:
+def published_comparisons(runs: Sequence[Evaluated]) -> Comparisons:
     """Compares runs with each published run, using published topic values (the organizers' script's).
 
     Args:
         runs: evaluated runs; runs without touche scores are left out. Scores are rounded like published ones.
 
     Returns:
-        The comparisons, corrected over all with the same measure, and a sentence per published run without a
-        value for each topic, or with the run's own values.
+        The comparisons, corrected over all with the same measure. There is a warning per published run
+        without a value for each topic, or with the run's own values.
+
+    Raises:
+        ToucheError: if there is nothing to compare.
     """
     compared = list[Comparison]()
-    why_missing = dict[
-        str, None
-    ]()  # in order and without duplicates, because several runs can get the same sentence
+    # In order and without duplicates, because several runs can get the same sentence.
+    why_missing = dict[str, None]()
     scored_by_touche = [run for run in runs if run.is_ranking and _PUBLISHED_BY in run.evaluations]
     for run in scored_by_touche:
         run_values = run.values(_PUBLISHED_BY)
@@ -398,24 +380,26 @@ def published_comparisons(runs: Sequence[Evaluated]) -> tuple[list[Comparison], 
             scores = {
                 topic: (rounded(run_values[topic]), values[topic]) for topic in run_values if topic in values
             }
-            if len(scores) < _FEWEST:  # a run for other topics; the caller reports that nothing is compared
+            if len(scores) < _FEWEST:  # a run for other topics
                 continue
             if scores.keys() == run_values.keys() and all(value == other for value, other in scores.values()):
                 equal = "both have the same value in every topic"
                 why_missing[f"{run.name} is not compared with {name}, because {equal}"] = None
             else:
                 pair = replace(_pair(run, run, _PUBLISHED_BY), run_b=name)  # everything but the name is equal
-                compared.append(_comparison(pair, scores, randomisation=False))
-    return _corrected(compared), [*why_missing]
-
-
-def pairs_with_values(
-    runs: Sequence[Evaluated], evaluator: str, reference: Evaluated | None = None
-) -> list[tuple[PairOfRuns, TopicValues, TopicValues]]:
-    """Returns each pair of rankings with both runs' values. Arguments as for ``comparisons``."""
-    rankings = [run for run in runs if run.is_ranking]
-    values = {id(run): run.values(evaluator) for run in rankings}  # a run's once, for all its pairs
-    return [(_pair(a, b, evaluator), values[id(a)], values[id(b)]) for a, b in _pairs(rankings, reference)]
+                compared.append(_comparison(pair, scores))
+    compared = _corrected(compared)
+    if not compared:
+        remedy = "check that the task is the run's task"
+        if runs[0].task.id not in tasks_with_topics():
+            remedy = f"choose one of {', '.join(tasks_with_topics())}, and its measure and qrels"
+        raise nothing_to_compare([*why_missing], remedy)
+    return Comparisons(
+        kind=Comparison,
+        records=tuple(compared),
+        warnings=tuple(why_missing),
+        notes=(*conclusions(compared), _ROUNDED),
+    )
 
 
 def topic_differences(
@@ -505,15 +489,22 @@ def run_named(name: str | Path, runs: Sequence[Evaluated]) -> Evaluated:
 
 
 def _pairs(runs: Sequence[Evaluated], reference: Evaluated | None) -> Iterator[tuple[Evaluated, Evaluated]]:
-    """Yields each pair of runs in each dimension; with a reference, only the pairs (other run, reference)."""
-    for dimension in dict.fromkeys(run.dimension for run in runs):
-        in_dimension = [run for run in runs if run.dimension == dimension]
+    """Yields each pair of runs with each measure and dimension.
+
+    With a reference, only the pairs (other run, reference).
+    """
+    for in_dimension in group_by(runs, lambda run: (run.measure, run.dimension)).values():
         if reference is None:
             yield from combinations(in_dimension, 2)
         else:
             others = [run for run in in_dimension if run.path != reference.path]
             second = [run for run in in_dimension if run.path == reference.path]  # none if it has no stances
             yield from product(others, second)
+
+
+def _scorer(run: Evaluated, evaluator: str) -> str:
+    """Returns the evaluator, or the only one that computes the run's measure."""
+    return evaluator if evaluator in run.evaluations else next(iter(run.evaluations))
 
 
 def _pair(a: Evaluated, b: Evaluated, evaluator: str) -> PairOfRuns:
@@ -540,9 +531,16 @@ def _differences(scores: PairedScores) -> list[float]:
 
 
 def _comparison(
-    pair: PairOfRuns, scores: PairedScores, randomisation: bool, intervals: bool = True
+    pair: PairOfRuns, scores: PairedScores, randomisation: bool = False, intervals: bool = True
 ) -> Comparison:
-    """Compares two runs, without correcting the p-values."""
+    """Compares two runs, without correcting the p-values.
+
+    Raises:
+        ToucheError: if they have too few topics in common.
+    """
+    if len(scores) < _FEWEST:
+        have = "topic is" if len(scores) == 1 else "topics are"
+        raise ToucheError(f"{len(scores)} {have} scored for both, but a test needs {_FEWEST}")
     differences = _differences(scores)
     low, high = bootstrap_interval(differences) if intervals else (nan, nan)
     won = sum(difference > 0 for difference in differences)
@@ -597,27 +595,26 @@ def difference_bounds(a: Evaluated, b: Evaluated, evaluator: str) -> Bounds | No
 
 
 def _corrected(compared: Sequence[Comparison]) -> list[Comparison]:
-    """Groups comparisons by measure and corrects p-values for their group's size."""
-    groups = group_by(compared, lambda comparison: comparison.measure)
-    return [comparison for group in groups.values() for comparison in _corrected_together(group)]
+    """Corrects p-values for the number of comparisons with the same measure, using Holm's method."""
+    corrected = list[Comparison]()
+    for of_measure in group_by(compared, lambda comparison: comparison.measure).values():
+        p_t_tests = holm([comparison.p_t_test for comparison in of_measure])
+        p_randomisations = holm([comparison.p_randomisation for comparison in of_measure])
+        corrected += [
+            replace(
+                comparison,
+                p_t_test_holm=p_t_test,
+                p_randomisation_holm=p_randomisation,
+                significant=p_t_test is not None and p_t_test < SIGNIFICANT,
+            )
+            for comparison, p_t_test, p_randomisation in zip(
+                of_measure, p_t_tests, p_randomisations, strict=True
+            )
+        ]
+    return corrected
 
 
-def _corrected_together(compared: Sequence[Comparison]) -> list[Comparison]:
-    """Corrects comparisons with one measure for their number, using Holm's method."""
-    p_t_tests = holm([comparison.p_t_test for comparison in compared])
-    p_randomisations = holm([comparison.p_randomisation for comparison in compared])
-    return [
-        replace(
-            comparison,
-            p_t_test_holm=p_t_test,
-            p_randomisation_holm=p_randomisation,
-            significant=p_t_test is not None and p_t_test < SIGNIFICANT,
-        )
-        for comparison, p_t_test, p_randomisation in zip(compared, p_t_tests, p_randomisations, strict=True)
-    ]
-
-
-def _stance_comparison(a: Evaluated, b: Evaluated) -> Comparison:
+def _stance_comparison(pair: PairOfRuns, a: Evaluated, b: Evaluated) -> Comparison:
     """Compares two runs on the documents with a judged stance that are in both.
 
     Raises:
@@ -627,7 +624,7 @@ def _stance_comparison(a: Evaluated, b: Evaluated) -> Comparison:
     # A mean is only None without documents, but here both runs share some.
     assert first.mean is not None and second.mean is not None
     return Comparison(
-        **vars(_pair(a, b, "touche")),
+        **vars(pair),
         mean_a=first.mean,
         mean_b=second.mean,
         difference=first.mean - second.mean,

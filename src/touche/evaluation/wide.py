@@ -1,18 +1,19 @@
 """Tables as papers print them: a row per run and a column per measure."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, count, product
-from pathlib import Path
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Literal
 
 from touche.errors import ToucheError, warn
-from touche.evaluation.comparison import comparisons, conclusions, run_named, with_reference
+from touche.evaluation.comparison import Comparison, Comparisons, comparisons, run_named, with_reference
 from touche.evaluation.notes import all_notes, all_warnings
-from touche.evaluation.scores import Evaluated, by_measure
+from touche.evaluation.scores import Score, by_measure
 from touche.evaluation.scoring import score
 from touche.evaluation.significance import SIGNIFICANT
+from touche.io.grouping import group_by
 from touche.io.markup import MARKUP, Markup
 from touche.io.optional import imported
 from touche.trec.run_forms import AnyQrels, AnyRun, run_sources
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
 DIFFERENT = "†"  # differs significantly from the reference
 
-Marks = dict[tuple[str, str], list[str]]  # by run and dimension; columns for any order of pairs have none
+# By run, measure, dimension and evaluator. Columns for any order of pairs have none.
+Marks = Mapping[tuple[str, str, str, str], Sequence[str]]
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ class WideTable:
     rows: dict[str, tuple[Cell, ...]]
     letters: dict[str, str]
     note: str
-    warnings: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -75,16 +77,15 @@ class WideTable:
     @property
     def records(self) -> list[dict[str, str | float | None]]:
         """Each run's values by column. With tests, also marks, such as ``nDCG@5 marks``."""
-        return [self._record(name, cells) for name, cells in self.rows.items()]
-
-    def _record(self, name: str, cells: Sequence[Cell]) -> dict[str, str | float | None]:
-        """Returns a run's values by column, with marks if runs were tested."""
-        record: dict[str, str | float | None] = {"run": name}
-        for column, cell in zip(self.columns, cells, strict=True):
-            record[column] = cell.value
-            if self.note:  # tests come with a note
-                record[f"{column} marks"] = ",".join(cell.marks)
-        return record
+        records = []
+        for name, cells in self.rows.items():
+            record: dict[str, str | float | None] = {"run": name}
+            for column, cell in zip(self.columns, cells, strict=True):
+                record[column] = cell.value
+                if self.note:  # tests come with a note
+                    record[f"{column} marks"] = ",".join(cell.marks)
+            records.append(record)
+        return records
 
     def frame(self) -> "DataFrame":
         """Returns the values, with marks if runs were tested, as a pandas DataFrame with a row per run.
@@ -166,114 +167,102 @@ def wide(
         | --- | ---: | ---: |
         | mine | **0.750** | **0.500** |
     """
+    if every_two and reference is not None:
+        raise ToucheError("every_two and reference exclude each other; pass only one")
     sources, reference_name = with_reference(run_sources(runs), reference)
     evaluated = score(sources, task, evaluator, pairs, measure, qrels)
-    table = wide_table(evaluated, reference_name, every_two)
+    reference_run = None if reference_name is None else run_named(reference_name, evaluated)
+    tests = list[Comparisons]()
+    if every_two or reference_run is not None:
+        # Stances aren't tested. With any order of pairs, a run's second record isn't another run.
+        tested = [run for run in evaluated if run.is_ranking and not run.any_order]
+        tests = [
+            comparisons(rankings, name, reference_run, intervals=False)
+            for rankings in by_measure(tested)
+            for name in rankings[0].evaluations
+        ]
+    table = wide_table(
+        scores=[row for run in evaluated for row in run.scores.values()],
+        compared=[pair for test in tests for pair in test],
+        reference=reference_run.name if reference_run else "",
+        every_two=every_two,
+    )
+    why_missing = [sentence for test in tests for sentence in test.without_test]
+    table = replace(table, warnings=(*why_missing, *all_warnings(evaluated)), notes=all_notes(evaluated))
     for text in table.warnings:
         warn(text)
     return table
 
 
 def wide_table(
-    evaluated: Sequence[Evaluated], reference: str | Path | None = None, every_two: bool = False
+    scores: Sequence[Score], compared: Sequence[Comparison], reference: str, every_two: bool
 ) -> WideTable:
-    """Arranges evaluated runs in one table.
+    """Arranges scores in a table with a row per run.
 
     Args:
-        evaluated: the same runs for each measure.
-        reference: the run to compare the others with: its path, or its path, name or tag as a string.
-        every_two: compare all pairs; can't be combined with a reference.
-
-    Raises:
-        ToucheError: if the reference isn't there, there is only one run to compare, or both kinds of
-            comparison are requested.
+        scores: the scores.
+        compared: the runs' comparisons, which become marks.
+        reference: the name of the run that all are compared with; empty if there is none.
+        every_two: whether all pairs are compared.
     """
-    if every_two and reference is not None:
-        raise ToucheError("every_two and reference exclude each other; pass only one")
-    names = [*dict.fromkeys(run.name for run in evaluated)]
+    names = [*dict.fromkeys(row.name for row in scores)]
     # a to z, then aa to zz and so on, as many as there are runs
     alphabet = chain.from_iterable(product(ascii_lowercase, repeat=length) for length in count(1))
     letters = dict(zip(names, map("".join, alphabet), strict=False)) if every_two else {}
-    columns = dict[str, list[Cell]]()
-    why_missing = list[str]()  # why tests are missing
-    for runs in by_measure(evaluated):
-        for evaluator in dict.fromkeys(evaluator for run in runs for evaluator in run.evaluations):
-            scored = [run for run in runs if evaluator in run.evaluations]
-            marks: Marks = {}
-            if reference is not None or every_two:
-                marks, measure_why_missing = _marks(scored, evaluator, reference, letters)
-                why_missing += measure_why_missing
-            for label in dict.fromkeys(run.label for run in scored):
-                in_column = [run for run in scored if run.label == label]
-                columns[_heading(evaluated, in_column[0], evaluator)] = _column(
-                    in_column, evaluator, names, marks
-                )
     test = f"by the paired t-test, with Holm's correction for each measure (p < {SIGNIFICANT})"
     note = ""
-    if reference is not None:
-        note = f"{DIFFERENT} significantly different from {run_named(reference, evaluated).name} {test}"
+    if reference:
+        note = f"{DIFFERENT} significantly different from {reference} {test}"
     elif every_two:
         note = f"letters: significantly higher than the run of this letter {test}"
+    marks = _marks(compared, letters)
+    labels = {row.label for row in scores}
+    columns = dict[str, list[Cell]]()
+    for (measure, evaluator), rows in group_by(scores, lambda row: (row.measure, row.evaluator)).items():
+        evaluators = {row.evaluator for row in scores if row.measure == measure}
+        for label, in_column in group_by(rows, lambda row: row.label).items():
+            heading = measure
+            if len(labels) > 1:
+                heading += f" {label}"
+            if len(evaluators) > 1:
+                heading += f" ({evaluator})"
+            columns[heading] = _cells(in_column, names, marks)
     return WideTable(
         columns=tuple(columns),
         rows=dict(zip(names, zip(*columns.values(), strict=True), strict=True)),
         letters=letters,
         note=note,
-        warnings=(*why_missing, *all_warnings(evaluated)),
-        notes=all_notes(evaluated),
     )
 
 
-def _marks(
-    runs: Sequence[Evaluated], evaluator: str, reference: str | Path | None, letters: Mapping[str, str]
-) -> tuple[Marks, list[str]]:
-    """Returns runs' marks for one measure, and why tests are missing."""
-    # Stances aren't tested. With any order of pairs, a run's second record isn't another run.
-    ranked = [run for run in runs if run.is_ranking and not run.any_order]
-    if not ranked:
-        return {}, []
-    reference_run = run_named(reference, ranked) if reference is not None else None
-    compared, why_missing = comparisons(ranked, evaluator, reference_run, intervals=False)
-    why_missing += conclusions([pair for pair in compared if pair.p_t_test is None])
-    marks: Marks = {}
+def _marks(compared: Sequence[Comparison], letters: Mapping[str, str]) -> Marks:
+    """Returns the marks of runs that differ significantly; with letters, of runs that score higher."""
+    marks = defaultdict[tuple[str, str, str, str], list[str]](list)
     for pair in compared:
-        if reference_run is not None:
-            if pair.significant:  # run B is the reference, so run A gets the mark
-                marks.setdefault((pair.run_a, pair.dimension), []).append(DIFFERENT)
-        elif pair.significant:
-            winner, other = (pair.run_a, pair.run_b) if pair.difference > 0 else (pair.run_b, pair.run_a)
-            marks.setdefault((winner, pair.dimension), []).append(letters[other])
-    return marks, why_missing
+        if pair.significant:
+            # Without letters, run B is the reference, so run A gets the mark.
+            is_higher = pair.difference > 0 or not letters
+            run, other = (pair.run_a, pair.run_b) if is_higher else (pair.run_b, pair.run_a)
+            key = (run, pair.measure, pair.dimension, pair.evaluator)
+            marks[key].append(letters[other] if letters else DIFFERENT)
+    return marks
 
 
-def _heading(runs: Sequence[Evaluated], run: Evaluated, evaluator: str) -> str:
-    """Returns a column's heading: the measure, with dimension and evaluator if they vary.
-
-    Args:
-        runs: all runs in the table.
-        run: any run in the column.
-        evaluator: the column's evaluator.
-    """
-    parts = [str(run.measure)]
-    if len({other.label for other in runs}) > 1:
-        parts.append(run.label)
-    if len(run.evaluations) > 1:
-        parts.append(f"({evaluator})")
-    return " ".join(parts)
-
-
-def _column(runs: Sequence[Evaluated], evaluator: str, names: Sequence[str], marks: Marks) -> list[Cell]:
-    """Returns a cell for each name. A run without this dimension gets a cell without a value."""
-    scores = {run.name: run.scores[evaluator] for run in runs}
-    printed = [round(score.mean, 3) for score in scores.values() if score.mean is not None]
-    has_equal_n = len({score.results for score in scores.values()}) == 1  # N is None for rankings
+def _cells(scores: Sequence[Score], names: Sequence[str], marks: Marks) -> list[Cell]:
+    """Returns a column's cell for each name. A run without a score gets a cell without a value."""
+    score_by_name = {row.name: row for row in scores}
+    printed = [round(row.mean, 3) for row in scores if row.mean is not None]
+    has_equal_n = len({row.results for row in scores}) == 1  # N is None for rankings
     best = max(printed, default=None) if has_equal_n else None
     cells = []
     for name in names:
-        value = scores[name].mean if name in scores else None
-        is_best = value is not None and round(value, 3) == best
-        marks_of_run = tuple(sorted(marks.get((name, runs[0].label), [])))
-        cells.append(Cell(value=value, best=is_best, marks=marks_of_run))
+        row = score_by_name.get(name)
+        cell = Cell(value=None, best=False, marks=())
+        if row is not None:
+            is_best = row.mean is not None and round(row.mean, 3) == best
+            marks_of_run = marks.get((name, row.measure, row.label, row.evaluator), [])
+            cell = Cell(value=row.mean, best=is_best, marks=tuple(sorted(marks_of_run)))
+        cells.append(cell)
     return cells
 
 

@@ -13,7 +13,7 @@ from touche.data.judgments import topic_titles
 from touche.data.places import find, find_corpus, locate, locate_corpus
 from touche.documents.discovery import find_documents
 from touche.errors import ToucheError
-from touche.evaluation.comparison import Comparison, comparisons, conclusions, run_named
+from touche.evaluation.comparison import Comparison, Comparisons, comparisons, run_named
 from touche.evaluation.evaluators import EVALUATORS, Evaluation
 from touche.evaluation.leaderboard import comparable, names
 from touche.evaluation.notes import all_warnings, score_notes
@@ -192,9 +192,8 @@ def _views(runs: Sequence[Evaluated]) -> tuple[list[View], list[str]]:
     by_dimension = group_by(runs, lambda run: run.dimension)
     has_pairs = len({run.path for run in runs}) > 1  # comparing one run is an error
     for evaluator in runs[0].evaluations:
-        compared, reasons = comparisons(runs, evaluator) if has_pairs else ([], [])
-        undefined = [row for row in compared if row.p_t_test is None]
-        reasons_without_test += [*reasons, *conclusions(undefined)]
+        compared = comparisons(runs, evaluator) if has_pairs else Comparisons(Comparison, ())
+        reasons_without_test += compared.without_test
         for dimension, rankings in by_dimension.items():
             published = {name: comparable(runs[0].task, dimension, name) for name in runs[0].evaluations}
             in_dimension = [comparison for comparison in compared if comparison.dimension == dimension]
@@ -214,8 +213,8 @@ def _stance_view(task: Task, runs: Sequence[Evaluated]) -> tuple[View | None, li
     published = [row for row in task.published if row.dimension == STANCE]
     if not runs:
         return _published_view(published) if published else None, []
-    compared, reasons = comparisons(runs, SCRIPT) if len(runs) > 1 else ([], [])
-    return _view(runs, SCRIPT, {SCRIPT: published}, compared), reasons
+    compared = comparisons(runs, SCRIPT) if len(runs) > 1 else Comparisons(Comparison, ())
+    return _view(runs, SCRIPT, {SCRIPT: published}, compared), [*compared.warnings]
 
 
 def _view(
