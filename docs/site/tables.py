@@ -15,7 +15,7 @@ from typing import Any
 import touche
 from touche import baselines
 from touche.baselines.expected import ExpectedScore, read_expected
-from touche.documents.discovery import FINDERS
+from touche.documents.discovery import FORMATS
 from touche.errors import ToucheError
 from touche.io.grouping import group_by
 from touche.regression.log import LOG_FILE, read_log
@@ -40,7 +40,9 @@ def on_pages() -> dict[str, str]:
 
 def documents() -> str:
     """Returns the table of formats of documents, in the order in which a folder is searched for them."""
-    return table(["documents", "format"], [[f"`{finder.pattern}`", finder.description] for finder in FINDERS])
+    corpus = ["`--corpus ID`", "a corpus of ir_datasets, which replaces documents in the folder"]
+    formats = [[f"`{format.pattern}`", format.description] for format in FORMATS]
+    return table(["documents", "format"], [corpus, *formats])
 
 
 def overview() -> str:

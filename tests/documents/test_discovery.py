@@ -2,7 +2,7 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,12 @@ from archives import record
 from conftest import ROOT, Touche, Write, write_files
 from touche.data.datasets import open_dataset
 from touche.documents import discovery
-from touche.documents.collection import SPAM_RANKS, Documents, PlainDocuments
+from touche.documents.collection import Documents
 from touche.documents.discovery import files_named, find, find_documents
 from touche.documents.document_records import Argument, Document
-from touche.documents.finding import Folder
+from touche.documents.files import FileFormat
 from touche.documents.pages import Page
+from touche.documents.side_files import SPAM_RANKS
 from touche.errors import InputError
 from touche.trec.topics import TOPIC_FILES, Topic
 
@@ -359,27 +360,16 @@ def test_texts_next_to_images_may_be_queries(tmp_path: Path) -> None:
         find_documents(tmp_path / "in")
 
 
-class Markdown(Documents):
-    """A format of its own, whose files only it understands."""
-
-    pattern = "*.md"
-    description = "notes"
-
-    @classmethod
-    def find(cls, folder: Folder) -> Documents | None:
-        paths = folder.take(lambda path: path.suffix == ".md")
-        return (
-            None
-            if not paths
-            else PlainDocuments([Document(path.stem, path.read_text()) for path in paths], paths=(*paths,))
-        )
+def read_markdown(path: Path, seen: set[str]) -> Iterator[Document]:
+    yield Document(path.stem, path.read_text())
 
 
-def test_a_finder_needs_only_a_place_in_the_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_format_needs_only_a_place_in_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_files(tmp_path, {"topics.xml": TOPICS, "one.md": "One", "two.md": "Two"})
     with pytest.raises(InputError, match="no documents in this folder"):
         find(tmp_path)
-    monkeypatch.setattr(discovery, "FINDERS", (*discovery.FINDERS, Markdown))
+    markdown = FileFormat("*.md", "notes", "notes", whole_reader=read_markdown)
+    monkeypatch.setattr(discovery, "FORMATS", (*discovery.FORMATS, markdown))
     assert ids(find(tmp_path).documents) == ["one", "two"]
 
 

@@ -20,8 +20,8 @@ from touche.data.remedies import ELSEWHERE
 from touche.data.sources import is_to_download, official, size_of_download
 from touche.documents.collection import Documents
 from touche.documents.discovery import Input, find, find_documents
-from touche.documents.finding import side_files
 from touche.documents.ir_datasets import IrDataset
+from touche.documents.side_files import side_files
 from touche.errors import MissingDataError, ToucheError, counted
 from touche.trec.topics import read_topics
 

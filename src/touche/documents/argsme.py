@@ -103,27 +103,18 @@ def _java_hash(text: str) -> int:
 
 def is_argsme(path: Path) -> bool:
     """Returns whether a file starts like args.me's, or is named like it."""
-    begin = _begin(path)
+    begin = beginning(path)
     has_key = b'"arguments"' in begin or b'"premises"' in begin
-    return not _ARRAY.match(begin) and (has_key or path.name.startswith("args-me"))
+    return not is_list(begin) and (has_key or path.name.startswith("args-me"))
 
 
-def is_anserini_document(path: Path) -> bool:
-    """Returns whether a file is a single Anserini document (JsonCollection): ``{"id", "contents"}``."""
-    return b'"contents"' in _begin(path)
-
-
-def is_argument_list(path: Path) -> bool:
-    """Returns whether a file is a JSON array of arguments without the object around it."""
-    return is_list(path) and b'"premises"' in _begin(path)
-
-
-def is_list(path: Path) -> bool:
+def is_list(begin: bytes) -> bool:
     """Returns whether a file starts like a JSON array."""
-    return _ARRAY.match(_begin(path)) is not None
+    return _ARRAY.match(begin) is not None
 
 
-def _begin(path: Path) -> bytes:
+def beginning(path: Path) -> bytes:
+    """Returns a file's first bytes, enough to recognize its content; none if it can't be read."""
     with suppress(InputError), open_binary(path) as file:
         return file.read(_MOST_READ)
     return b""

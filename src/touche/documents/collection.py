@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-SPAM_RANKS = "spam-ranks.txt"
-PAGE_RANKS = "page-ranks.txt"
-
 
 @dataclass(frozen=True, kw_only=True)
 class Documents(ABC):

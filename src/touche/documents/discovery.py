@@ -1,29 +1,24 @@
 """Finds topics and documents in an input directory by their file names."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from touche.documents import clueweb22
 from touche.documents.args_processed import pieces_of_args_processed
-from touche.documents.argsme import (
-    is_anserini_document,
-    is_argsme,
-    is_argument_list,
-    is_list,
-    pieces_of_argsme,
-)
+from touche.documents.argsme import beginning, is_argsme, is_list, pieces_of_argsme
 from touche.documents.collection import Documents, MissingDocuments
 from touche.documents.files import Candidates, FileFormat, Files
-from touche.documents.finding import Finder, Folder, visible
+from touche.documents.folders import files_below
 from touche.documents.html_folder import read_pages_csv
 from touche.documents.image_collection import FOLDER, Images, is_image_folder
 from touche.documents.ir_datasets import IrDataset
 from touche.documents.jsonl import has_document, has_text, pieces_of_jsonl, read_rerank_jsonl
+from touche.documents.side_files import side_files
 from touche.documents.warc import read_warc
 from touche.errors import InputError, counted
 from touche.io.json_lines import read_jsonl
@@ -61,9 +56,15 @@ def _first_record(path: Path) -> dict[str, Any]:
     return {}
 
 
-# The first finder that takes a file gets it. The documentation page on files shows a row for each.
-FINDERS: tuple[Finder, ...] = (
-    IrDataset,
+_IMAGES = FileFormat(
+    f"{FOLDER}/",
+    "images of 2022 and 2023 task 3, in folders as the publisher has them",
+    "images",
+    fits=is_image_folder,
+    name_suffices=False,
+)
+# The first format that fits a file reads it. The documentation page on files shows a row for each.
+FORMATS: tuple[FileFormat, ...] = (
     FileFormat("documents.jsonl", "TIRA, also for web pages", "documents", pieces_of_jsonl),
     FileFormat("corpus.jsonl", "BEIR", "documents", pieces_of_jsonl),
     FileFormat("passages*.jsonl", "2022 task 2", "passages", pieces_of_jsonl),
@@ -71,7 +72,7 @@ FINDERS: tuple[Finder, ...] = (
     FileFormat(
         "pages.csv", "a list of HTML files", "web pages", whole_reader=read_pages_csv, name_suffices=False
     ),
-    Images,
+    _IMAGES,
     FileFormat(
         "*.warc",
         "web archives",
@@ -109,7 +110,6 @@ FINDERS: tuple[Finder, ...] = (
         is_last_resort=True,
     ),
 )
-_FORMATS = [finder for finder in FINDERS if isinstance(finder, FileFormat)]
 # pandas calls that read formats we don't read.
 _READ_BY_PANDAS = {
     "*.parquet": "read_parquet({})",
@@ -117,10 +117,8 @@ _READ_BY_PANDAS = {
     "*.tsv": "read_csv({}, sep='\\t', dtype=str, keep_default_na=False)",
     "*.json": "read_json({}, dtype=False)",  # a JSON array
 }
-_Collection = TypeVar("_Collection", bound=Documents)
-_NAMES_IN_SUBFOLDERS = re.compile(
-    "|".join(f"(?:{format.subfolder_pattern.pattern})" for format in _FORMATS if format.subfolder_pattern)
-)
+_IGNORED_BEGINNINGS = (".", "metadata.json")  # of names; metadata.json is TIRA's description of a dataset
+_STATISTICS_NAME = re.compile(r"statistics-.*\.json$")  # written by --keep-statistics next to the documents
 _NO_DOCUMENTS_BELOW = (FOLDER, *clueweb22.LINKS)
 _NO_DOCUMENTS = "no documents in this folder"
 _ARCHIVES = (".zip", ".tar", ".tgz", ".7z")
@@ -164,8 +162,8 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
     """Finds topics and documents in an input directory.
 
     Re-ranking input (rerank.jsonl) takes priority, unless you pass ``corpus``. The first of topics.xml,
-    queries.jsonl, queries.tsv and topics.tsv is used. The documents must be a single collection in one of the
-    ``FINDERS``' formats. All files may be compressed (.gz, .bz2, .xz, .zst). Web archives and ClueWeb22's
+    queries.jsonl, queries.tsv and topics.tsv is used. The documents must be a single collection in one of
+    ``FORMATS``. All files may be compressed (.gz, .bz2, .xz, .zst). Web archives and ClueWeb22's
     texts may also be in subfolders or linked folders, under their original names.
 
     Args:
@@ -175,16 +173,19 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
     Raises:
         InputError: if the directory, its topics or its documents are missing or unreadable.
     """
-    folder = Folder(directory, _NAMES_IN_SUBFOLDERS, _NO_DOCUMENTS_BELOW, corpus)
-    rerank_files = paths_named(folder.paths, [_RERANK_FILE])
+    paths = _listed(directory)
+    rerank_files = paths_named(paths, [_RERANK_FILE])
     if rerank_files and not corpus:  # a corpus replaces the candidates
-        return _read_reranking(rerank_files[0], folder.side_files)
-    topics_path = topics_named(folder.paths, directory)
-    others = paths_named(folder.paths, TOPIC_FILES)[1:]
+        return _read_reranking(rerank_files[0], side_files(paths))
+    topics_path = topics_named(paths, directory)
+    others = paths_named(paths, TOPIC_FILES)[1:]
     not_read = f" (not {' or '.join(path.name for path in others)})" if others else ""
     topics = read_topics(topics_path)
+    if corpus:
+        documents: Documents = IrDataset(corpus, side_files=side_files(paths))
+        return Input.combine(topics, topics_path, documents, not_read)
     try:
-        documents = _only_collection(folder)
+        documents = _collection(directory, paths)
     except InputError as error:
         if needs_documents:
             raise
@@ -199,48 +200,85 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
 
 def find_documents(directory: Path) -> Documents:
     """Finds the documents in a directory, as ``find`` does."""
-    return _only_collection(Folder(directory, _NAMES_IN_SUBFOLDERS, _NO_DOCUMENTS_BELOW))
+    return _collection(directory, _listed(directory))
 
 
-def _only_collection(folder: Folder) -> Documents:
-    for finder in FINDERS:
-        documents = finder.find(folder)
-        if documents is not None:
-            folder.collections.append(documents)
-    if not folder.collections:
-        raise _no_documents(folder.path, folder.paths)
-    return _only(folder.collections, folder.path)
+def _listed(directory: Path) -> list[Path]:
+    """Returns a directory's visible files and folders, sorted."""
+    try:
+        # ``exists`` is False for a broken link.
+        return sorted(path for path in _visible(directory.iterdir()) if path.exists())
+    except OSError as error:
+        remedy = "pass a directory with topics and documents"
+        raise InputError(directory, f"cannot be read ({error.strerror})", remedy) from error
+
+
+def _visible(paths: Iterable[Path]) -> list[Path]:
+    """Drops hidden files, statistics, and TIRA's metadata.json."""
+    return [
+        path
+        for path in paths
+        if not path.name.startswith(_IGNORED_BEGINNINGS) and not _STATISTICS_NAME.match(path.name)
+    ]
+
+
+def _collection(directory: Path, paths: Iterable[Path]) -> Documents:
+    """Returns the only collection in a directory; ``paths`` are its own files and folders."""
+    # Ignore links to other files in the directory, but not to folders: images/ may be a link.
+    targets = {path.resolve() for path in paths if path.is_file() and not path.is_symlink()}
+    own = [path for path in paths if not path.is_symlink() or path.resolve() not in targets]
+    names_below = re.compile(
+        "|".join(f"(?:{format.subfolder_pattern.pattern})" for format in FORMATS if format.subfolder_pattern)
+    )
+    below = files_below(directory, names_below, _NO_DOCUMENTS_BELOW)
+    by_format = _by_format(own, FileFormat.takes)
+    for format, paths_below in _by_format(below, FileFormat.takes_in_subfolder).items():
+        by_format.setdefault(format, []).extend(paths_below)
+    if len(by_format) > 1:
+        by_format = {format: files for format, files in by_format.items() if not format.is_last_resort}
+    if not by_format:
+        raise _no_documents(directory, paths)
+    format, files = _only(by_format, directory)
+    if format is _IMAGES:
+        return Images(paths=files, side_files=side_files(paths))
+    return Files(format, paths=files, side_files=side_files(paths))
 
 
 def files_named(paths: Iterable[Path], folder: str) -> Files:
     """Selects document files by name alone, in any folders; ``folder`` is for error messages."""
-    left = visible(paths)
-    collections: list[Files] = []
-    for format in _FORMATS:
-        matching = {path for path in left if format.recognizes(path)}
-        if matching:
-            collections.append(Files(format, paths=tuple(sorted(matching))))
-            left = [path for path in left if path not in matching]
-    if not collections:
-        known = [format for format in _FORMATS if format.name_suffices]
+    by_format = _by_format(_visible(paths), FileFormat.recognizes)
+    if not by_format:
+        known = [format for format in FORMATS if format.name_suffices]
         raise InputError(folder, _NO_DOCUMENTS, _what_to_put(known))
-    return _only(collections, folder)
+    format, files = _only(by_format, folder)
+    return Files(format, paths=files)
 
 
-def _only(collections: Sequence[_Collection], folder: Path | str) -> _Collection:
-    if len(collections) > 1:
+def _by_format(
+    paths: Iterable[Path], takes: Callable[[FileFormat, Path], bool]
+) -> dict[FileFormat, list[Path]]:
+    """Returns the files by the first format that takes them. Other files are left out."""
+    by_format: dict[FileFormat, list[Path]] = {}
+    for path in paths:
+        format = next((format for format in FORMATS if takes(format, path)), None)
+        if format:
+            by_format.setdefault(format, []).append(path)
+    return by_format
+
+
+def _only(by_format: dict[FileFormat, list[Path]], folder: Path | str) -> tuple[FileFormat, tuple[Path, ...]]:
+    """Returns the only format and its files, or raises InputError if there are several collections."""
+    if len(by_format) > 1:
         # Files in the folder itself come first.
-        files = sorted(
-            (collection.paths[0] for collection in collections), key=lambda path: (len(path.parts), path)
-        )
+        files = sorted(map(min, by_format.values()), key=lambda path: (len(path.parts), path))
         problem = f"two collections, {files[0].name} and {files[1].name}"
         raise InputError(folder, problem, "keep one in this folder and move the other elsewhere")
-    paths = collections[0].paths
-    plain_names = {path for path in paths if path.suffix not in PACKED_SUFFIXES}
+    [(format, paths)] = by_format.items()
+    distinct_paths = set(paths)
     for path in paths:
-        if path.suffix in PACKED_SUFFIXES and path.with_suffix("") in plain_names:
+        if path.suffix in PACKED_SUFFIXES and path.with_suffix("") in distinct_paths:
             raise InputError(path, f"the folder also contains {path.stem}", "remove one of the two")
-    return collections[0]
+    return format, tuple(sorted(paths))
 
 
 def _no_documents(directory: Path, paths: Iterable[Path]) -> InputError:
@@ -252,26 +290,27 @@ def _no_documents(directory: Path, paths: Iterable[Path]) -> InputError:
             return InputError(path, "an archive is not read", remedy)
         if path.is_dir() and is_image_folder(path / FOLDER):
             return InputError(directory, _NO_DOCUMENTS, f"move {path.name}/images there")
-        if name.endswith(".json") and is_argument_list(path):
+        begin = beginning(path) if name.endswith(".json") else b""
+        if is_list(begin) and b'"premises"' in begin:
             remedy = 'write {"arguments": before it and } after it'
             return InputError(path, "a list of arguments without an object around it", remedy)
-        if name.endswith(".json") and is_anserini_document(path):
+        if b'"contents"' in begin:  # Anserini's JsonCollection
             remedy = "write one object on each line of documents.jsonl: jq -c . *.json > documents.jsonl"
             return InputError(path, "a single document is not read", remedy)
         call = next((call for pattern, call in _READ_BY_PANDAS.items() if fnmatchcase(name, pattern)), None)
-        is_other_json = name.endswith(".json") and not is_list(path)
+        is_other_json = name.endswith(".json") and not is_list(begin)
         if call and not is_other_json and not _is_query_file_name(path):
             target = path.with_name(f"{path.name[: name.rindex('.')]}.jsonl")
             read = call.format(repr(str(path)))
             remedy = f"pandas.{read}.to_json({str(target)!r}, orient='records', lines=True)"
             return InputError(path, "documents in this format are not read", f"write JSON lines: {remedy}")
     return InputError(
-        directory, _NO_DOCUMENTS, f"{_what_to_put(_FORMATS)}, or name an ir_datasets corpus with --corpus"
+        directory, _NO_DOCUMENTS, f"{_what_to_put(FORMATS)}, or name an ir_datasets corpus with --corpus"
     )
 
 
 def _what_to_put(formats: Iterable[FileFormat]) -> str:
-    patterns = ", ".join(dict.fromkeys(format.pattern for format in formats))  # formats can share a pattern
+    patterns = ", ".join(dict.fromkeys(format.pattern for format in formats if format is not _IMAGES))
     return f"put {patterns} there, plain or packed ({', '.join(PACKED_SUFFIXES)})"
 
 

@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 
 from touche.documents.collection import Documents
 from touche.documents.document_records import AnyDocument
-from touche.documents.finding import Folder
 from touche.documents.folders import common_folder, distinct_names
 from touche.documents.jsonl import read_rerank_jsonl
 from touche.documents.pages import RawPage, Skipped
@@ -29,10 +28,10 @@ _FEW_FILES = 5  # more files share a progress bar, and their names are not print
 
 @dataclass(frozen=True)
 class FileFormat:
-    """A file format for documents. It finds its files in a folder.
+    """A file format for documents.
 
     Attributes:
-        pattern: file names in the folder itself; any may be compressed.
+        pattern: file names in the folder itself; any may be compressed. ``/`` ends a folder's name.
         description: what uses this format, for the documentation.
         noun: what a file contains, such as ``passages``.
         splitter: splits a file into pieces; None if that is impossible.
@@ -59,15 +58,15 @@ class FileFormat:
     name_suffices: bool = True
     is_last_resort: bool = False
 
-    def find(self, folder: Folder) -> "Files | None":
-        """Takes this format's files and returns their documents, or None."""
-        if self.is_last_resort and folder.collections:
-            return None
-        fits = self.fits or (lambda path: True)
-        paths = folder.take(lambda path: self._has_name(path) and not path.is_dir() and fits(path))
-        if self.subfolder_pattern:
-            paths += folder.take_below(self._has_name_in_subfolder)
-        return Files(self, paths=tuple(sorted(paths)), side_files=folder.side_files) if paths else None
+    def takes(self, path: Path) -> bool:
+        """Returns whether a file in the input folder itself, or a subfolder of it, is in this format."""
+        if not self._has_name(path) or path.is_dir() != self.pattern.endswith("/"):
+            return False
+        return self.fits is None or self.fits(path)
+
+    def takes_in_subfolder(self, path: Path) -> bool:
+        """Returns whether a file in a subfolder is in this format."""
+        return self.subfolder_pattern is not None and self.subfolder_pattern.fullmatch(path.name) is not None
 
     def read(self, path: Path, seen: set[str]) -> Iterator[AnyDocument | RawPage | Skipped]:
         """Yields a file's documents. Repeating an id in ``seen`` is an error; new ids are added."""
@@ -78,14 +77,11 @@ class FileFormat:
 
     def recognizes(self, path: Path) -> bool:
         """Returns whether a file's name, in any folder, is enough to tell that it is in this format."""
-        has_name = self._has_name_in_subfolder if self.subfolder_pattern else self._has_name
+        has_name = self.takes_in_subfolder if self.subfolder_pattern else self._has_name
         return self.name_suffices and has_name(path)
 
-    def _has_name_in_subfolder(self, path: Path) -> bool:
-        return self.subfolder_pattern is not None and self.subfolder_pattern.fullmatch(path.name) is not None
-
     def _has_name(self, path: Path) -> bool:
-        return fnmatchcase(plain_name(path.name.lower()), self.pattern)
+        return fnmatchcase(plain_name(path.name.lower()), self.pattern.rstrip("/"))
 
 
 @dataclass(frozen=True)

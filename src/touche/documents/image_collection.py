@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from stat import S_ISREG
-from typing import Any, ClassVar
+from typing import Any
 
 from touche.documents.collection import Documents
 from touche.documents.document_records import Image, ImagePage, SearchResult
-from touche.documents.finding import Folder
 from touche.errors import InputError
 from touche.io.json_lines import records_of_lines, text_field
 from touche.io.progress import watched
@@ -27,26 +26,16 @@ _MOST_BYTES = 1 << 24  # per file; most texts of pages take about 10,000
 
 @dataclass(frozen=True)
 class Images(Documents):
-    """Images in folders, ordered by id. The folder contains groups of images, such as I05."""
-
-    folder: Path
-
-    pattern: ClassVar[str] = f"{FOLDER}/"
-    description: ClassVar[str] = "images of 2022 and 2023 task 3, in folders as the publisher has them"
-
-    @classmethod
-    def find(cls, folder: Folder) -> "Images | None":
-        paths = folder.take(lambda path: path.name == FOLDER and is_image_folder(path))
-        return cls(paths[0], paths=(paths[0],)) if paths else None
+    """Images in a folder, ordered by id. The folder contains groups of images, such as I05."""
 
     def __str__(self) -> str:
-        return f"images from {self.folder.name}"
+        return f"images from {FOLDER}"
 
     def __iter__(self) -> Iterator[Image]:
         """Yields every image. Fields whose files are missing are empty."""
         folders = self._image_folders()
         if not folders:
-            raise InputError(self.folder, "no images in this folder", _LAYOUT)
+            raise InputError(self.paths[0], "no images in this folder", _LAYOUT)
         for folder in watched(folders, "reading images", "images", len(folders)):
             yield Image(
                 id=folder.name,
@@ -58,7 +47,7 @@ class Images(Documents):
         return len(self._image_folders())
 
     def _image_folders(self) -> list[Path]:
-        groups = _folders(self.folder, _GROUP_NAME)
+        groups = _folders(self.paths[0], _GROUP_NAME)
         return [folder for group in groups for folder in _folders(group, _IMAGE_ID)]
 
 

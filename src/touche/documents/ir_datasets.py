@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from textwrap import shorten
-from typing import Any, ClassVar
+from typing import Any
 
 from touche.documents.collection import Documents
 from touche.documents.document_records import AnyDocument, Argument, Document, Sentence
-from touche.documents.finding import Folder
 from touche.documents.image_collection import image_of_record
 from touche.documents.pages import RawPage, Skipped
 from touche.documents.warc import page_from_response, read_warc
@@ -44,17 +43,6 @@ class IrDataset(Documents):
     """
 
     id: str
-
-    pattern: ClassVar[str] = "--corpus ID"
-    description: ClassVar[str] = "a corpus of ir_datasets, which replaces documents in the folder"
-
-    @classmethod
-    def find(cls, folder: Folder) -> "IrDataset | None":
-        """Returns the corpus that replaces all of the folder's documents, or None."""
-        if not folder.corpus:
-            return None
-        folder.take_all()
-        return cls(folder.corpus, side_files=folder.side_files)
 
     def __str__(self) -> str:
         return f"documents from {self.id} (ir_datasets)"

@@ -1,12 +1,21 @@
 """Scores for pages from elsewhere, such as the Waterloo spam ranks: a number and an id per line."""
 
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from pathlib import Path
 
 from touche.errors import InputError
 from touche.io.identifiers import quoted
 from touche.io.opening import read_lines
 from touche.trec.runs import decimal, split_columns
+from touche.trec.topics import paths_named
+
+SPAM_RANKS = "spam-ranks.txt"
+PAGE_RANKS = "page-ranks.txt"
+
+
+def side_files(paths: Iterable[Path]) -> tuple[Path, ...]:
+    """Selects the side files, which rate web pages, plain or compressed."""
+    return paths_named(paths, (SPAM_RANKS, PAGE_RANKS))
 
 
 def read_scores(path: Path, wanted: Container[str]) -> dict[str, float]:

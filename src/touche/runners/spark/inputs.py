@@ -12,7 +12,7 @@ from touche.data import datasets
 from touche.data.places import is_address
 from touche.documents.discovery import Input, files_named
 from touche.documents.files import Files
-from touche.documents.finding import side_files
+from touche.documents.side_files import side_files
 from touche.errors import InputError, ToucheError
 from touche.io.opening import FileInMemory
 from touche.runners.spark.failing import spark_errors
