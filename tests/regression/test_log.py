@@ -91,7 +91,7 @@ def test_published_topic_values_are_counted_in_each_dimension(clone: Path) -> No
     ]
     usage = Usage(wall=1.0, image="sha256:0f")
     outcome = Outcome(entry, "changed", got="3 of 4", topics=values, usage=usage)
-    relevance, quality = logged_scores([outcome], "Ada")
+    relevance, quality = logged_scores(outcome, "Ada")
     assert (relevance.topics, relevance.reproduced, relevance.expected, relevance.got) == (2, 1, 0.5, 0.45)
     assert (quality.topics, quality.reproduced, quality.difference) == (2, 2, 0.0)
     assert {row.image for row in (relevance, quality)} == {"sha256:0f"}

@@ -11,8 +11,8 @@ from touche.cli.output import BROKEN, DOUBTFUL, GOOD, Column, Sheet, echo, expla
 from touche.data import official
 from touche.data.fetching import NOT_PUBLISHED, Status
 from touche.data.official import FAILED, OfficialFile
-from touche.data.remedies import format_bytes
-from touche.errors import ToucheError
+from touche.data.remedies import ELSEWHERE, format_bytes
+from touche.errors import ToucheError, counted
 from touche.io.grouping import group_by
 from touche.io.progress import say
 
@@ -99,12 +99,12 @@ def fetch_(
     )
     for note in statuses.notes:
         tell(note)
-    for status in statuses:
-        if status.problem:
-            say(f"error: {status.problem}")
-    problem = official.problem_with(statuses)
-    if problem:
-        raise ToucheError(problem)
+    problems = [status.problem for status in statuses if status.problem]
+    for problem in problems:
+        say(f"error: {problem}")
+    if problems:
+        missing = counted(len(problems), "file")
+        raise ToucheError(f"{missing} missing; follow the lines above, or {ELSEWHERE}")
 
 
 @data.command("verify", example="touche data verify touche-2020-task-1", params=[DATASETS, FORMAT])

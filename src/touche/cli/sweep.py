@@ -107,8 +107,7 @@ def _example(baseline: Baseline) -> str:
     options = list(baseline.options.values())
     if not options:
         return ""
-    floats = [option for option in options if isinstance(option.default, float)]
-    first = floats[0] if floats else options[0]
+    first = next((option for option in options if isinstance(option.default, float)), options[0])
     return f"--{first.name.replace('_', '-')} {first.default}"
 
 

@@ -131,7 +131,7 @@ def copy_samples(chosen: Sequence[str], mirror: Path | None, folder: Path | None
         folder: the data folder; by default the clone's or the user's.
 
     Yields:
-        A status per copied file, and ``not published`` for a corpus that is neither in the mirror nor in the
+        A status per copied file, and a problem for a chosen corpus that is neither in the mirror nor in the
         folder.
     """
     # Folder names in corpora/.
@@ -145,8 +145,9 @@ def copy_samples(chosen: Sequence[str], mirror: Path | None, folder: Path | None
         is_in_folder = folder is not None and (folder / "corpora" / name).is_dir()
         paths = (mirror / "corpora" / name).glob("*") if mirror else ()
         files = sorted(path for path in paths if path.is_file())
-        if not (files or is_in_folder):
-            yield Status(f"corpora/{name}", NOT_PUBLISHED)
+        if chosen and not (files or is_in_folder):
+            problem = f"corpora/{name} is not published; pass the folder that contains it with --from"
+            yield Status(f"corpora/{name}", NOT_PUBLISHED, problem=problem)
         for file in files:
             sample = Source(path=f"corpora/{name}/{file.name}", title=name, page="", licence="")
             if not sample.place(folder):  # the folder may already contain some of the files

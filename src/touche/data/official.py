@@ -11,10 +11,10 @@ from pathlib import Path
 
 from touche import tasks
 from touche.data import fetching
-from touche.data.fetching import DIFFERS, MISSING, NOT_IN_MIRROR, NOT_PUBLISHED, Status
+from touche.data.fetching import DIFFERS, MISSING, NOT_IN_MIRROR, Status
 from touche.data.judged import compare_texts
 from touche.data.places import data_home
-from touche.data.remedies import ELSEWHERE, remedy
+from touche.data.remedies import remedy
 from touche.data.sources import Source, is_to_download, public_run_sources, size_of_download
 from touche.data.sources import official as sources_of
 from touche.errors import InputError, ToucheError, counted, warn
@@ -215,10 +215,9 @@ def _fetch_each(
         no_corpora: leave out unpublished corpora.
     """
     for number, source in enumerate(sources, 1):
-        later_sources = sources[number:]
-        in_same_archive = [other for other in later_sources if other.member and other.url == source.url]
         # Keep the archive if a later file in it is missing.
-        keep = any(not other.place(folder) for other in in_same_archive)
+        later_members = [other for other in sources[number:] if other.member and other.url == source.url]
+        keep = any(not other.place(folder) for other in later_members)
         try:
             status = fetching.fetch(source, mirror, folder, keep=keep)
         except ToucheError as error:
@@ -228,14 +227,8 @@ def _fetch_each(
             problem = f"{source.path} is not in {mirror}; put it or its archive there"
             status = replace(status, problem=problem)
         yield status
-    if no_corpora:
-        return
-    for status in fetching.copy_samples(ids, mirror, folder):
-        if status.word != NOT_PUBLISHED:
-            yield status
-        elif ids:
-            problem = f"{status.path} is not published; pass the folder that contains it with --from"
-            yield replace(status, problem=problem)
+    if not no_corpora:
+        yield from fetching.copy_samples(ids, mirror, folder)
 
 
 def _how_to_use(folder: Path | None) -> tuple[str, ...]:
@@ -277,11 +270,11 @@ def verify(datasets: str | Sequence[str] = ()) -> VerifiedData:
         raise ToucheError(f"{names}: nothing was verified, because no file is published; choose other data")
     files = tuple(fetching.verify(source) for source in sources)
     counts = Counter(status.word for status in files)
-    warnings: tuple[str, ...] = ()
+    warnings = list[str]()
     if counts[MISSING] == len(files) and not texts:
-        warning = f"nothing was verified, because all files are missing; {_how_to_get(sources, ids)}"
-        warnings = (warning,)
-        warn(warning)
+        how_to_get = _how_to_get(sources, ids)
+        warnings.append(f"nothing was verified, because all files are missing; {how_to_get}")
+        warn(warnings[0])
     is_incomplete = bool(ids) and counts[MISSING] > 0  # without ids, nobody expects all data to be here
     is_altered = counts[DIFFERS] > 0 or any(check.altered for check in texts)
     sentences = [sentence for check in texts for sentence in _describe_check(check)]
@@ -291,7 +284,7 @@ def verify(datasets: str | Sequence[str] = ()) -> VerifiedData:
         records=files,
         texts=Table(TextCheck, texts),
         is_broken=is_altered or is_incomplete,
-        warnings=warnings,
+        warnings=tuple(warnings),
         notes=(*sentences, counts_text or "no file is published"),
     )
 
@@ -311,14 +304,6 @@ def _describe_check(check: TextCheck) -> Iterator[str]:
         yield f"{check.path}: the text of {id} does not match the checksum in its id"
     intact = check.texts - len(check.altered)
     yield f"{check.path}: {intact:,} of {check.texts:,} texts match the checksums in their ids"
-
-
-def problem_with(statuses: Sequence[Status]) -> str:
-    """Returns how many of ``fetch``'s files have a problem, with a remedy; empty if none has."""
-    count = sum(1 for status in statuses if status.problem)
-    if count == 0:
-        return ""
-    return f"{counted(count, 'file')} missing; follow the lines above, or {ELSEWHERE}"
 
 
 def _ids(datasets: str | Sequence[str]) -> list[str]:

@@ -103,12 +103,10 @@ def _numbers(option: Parameter, part: str) -> Iterator[Decimal]:
             option needs whole numbers and gets others.
     """
     problem = f"{option.name} = {quoted(part)}"
+    limits = part.split(":") if ":" in part else [part, part, "1"]  # a number is a range to itself
     try:
-        numbers = [Decimal(number) for number in part.split(":")]
-        if len(numbers) == 1:  # treat it as a range from the number to itself
-            numbers = [numbers[0], numbers[0], Decimal(1)]
-        first, last, step = numbers
-        is_range = all(number.is_finite() and abs(number) < _MAX_NUMBER for number in numbers)
+        first, last, step = map(Decimal, limits)
+        is_range = all(number.is_finite() and abs(number) < _MAX_NUMBER for number in (first, last, step))
         # Limited, because Decimal takes seconds to turn a huge number into an int. -1 is an empty
         # range.
         steps_to_last = max(min((last - first) / step, Decimal(_MAX_NUMBER)), Decimal(-1))

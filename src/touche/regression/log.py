@@ -1,7 +1,7 @@
 """The log of reruns: a CSV file with a row per measured score."""
 
 import csv
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -74,25 +74,24 @@ class LoggedScore:
 _COLUMNS = [column.name for column in fields(LoggedScore)]
 
 
-def logged_scores(outcomes: Iterable[Outcome], by: str) -> list[LoggedScore]:
-    """Returns a row per score in reruns. Topic values have a row with means per dimension.
+def logged_scores(outcome: Outcome, by: str) -> list[LoggedScore]:
+    """Returns a row per score in an outcome. Topic values have a row with means per dimension.
 
     Args:
-        outcomes: a regression's outcomes; official runs, figures and rankings aren't scores of reruns.
-        by: who reran the baselines.
+        outcome: an outcome; official runs, figures and rankings aren't scores of reruns.
+        by: who reran the baseline.
     """
+    entry = outcome.expected
+    if isinstance(entry, ExpectedScore) and entry.needs_rerun and outcome.got is not None:
+        dimension_and_measure, _ = entry.value_name_and_evaluator
+        return [_logged(outcome, by, dimension_and_measure, entry.value, outcome.got)]
     rows = list[LoggedScore]()
-    for outcome in outcomes:
-        entry = outcome.expected
-        if isinstance(entry, ExpectedScore) and entry.needs_rerun and outcome.got is not None:
-            dimension_and_measure, _ = entry.value_name_and_evaluator
-            rows.append(_logged(outcome, by, dimension_and_measure, entry.value, outcome.got))
-        for dimension, values in group_by(outcome.topics, lambda value: value.dimension).items():
-            published = mean(value.published for value in values)
-            measured = mean(value.rerun or 0.0 for value in values)  # a topic without results counts as 0
-            reproduced = sum(value.rerun == value.published for value in values)  # both are rounded
-            row = _logged(outcome, by, dimension, published, measured)
-            rows.append(replace(row, topics=len(values), reproduced=reproduced))
+    for dimension, values in group_by(outcome.topics, lambda value: value.dimension).items():
+        published = mean(value.published for value in values)
+        measured = mean(value.rerun or 0.0 for value in values)  # a topic without results counts as 0
+        reproduced = sum(value.rerun == value.published for value in values)  # both are rounded
+        row = _logged(outcome, by, dimension, published, measured)
+        rows.append(replace(row, topics=len(values), reproduced=reproduced))
     return rows
 
 

@@ -63,6 +63,14 @@ class Cell:
     remark: str
     url: str
 
+    @property
+    def difference(self) -> str:
+        """How a different value differs; empty for other verdicts."""
+        if self.verdict != DIFFERENT:
+            return ""
+        remark = f": {self.remark}" if self.remark else ""
+        return f"published {self.published}, re-evaluated {self.value}{remark}"
+
 
 def check_published(
     datasets: str | Sequence[str] = (),
@@ -105,7 +113,16 @@ def check_published(
     if json_file:
         write_whole(json_file, formatted(table, "json"))
     if junit_file:
-        write_whole(junit_file, _junit(cells))
+        cases = [
+            (
+                cell.task,
+                f"{cell.team} {cell.tag} {cell.dimension} {cell.measure}",
+                cell.verdict if cell.verdict in (NOT_HERE, NOT_PUBLIC) else "",
+                cell.difference,
+            )
+            for cell in cells
+        ]
+        write_whole(junit_file, junit_xml("touche regress --official", cases))
     return table
 
 
@@ -203,23 +220,3 @@ def _update_index(path: Path, run: PublicRun, different: Sequence[Published]) ->
 def _evaluator(row: Published) -> str:
     """Returns the evaluator of a published value; in 2020, whose tables name none, it was trec_eval."""
     return row.evaluator or ("touche" if row.dimension == STANCE else "trec_eval")
-
-
-def _junit(cells: Sequence[Cell]) -> str:
-    """Returns the cells as JUnit XML."""
-    return junit_xml(
-        "touche regress --official",
-        [
-            (
-                cell.task,
-                f"{cell.team} {cell.tag} {cell.dimension} {cell.measure}",
-                cell.verdict if cell.verdict in (NOT_HERE, NOT_PUBLIC) else "",
-                _difference(cell) if cell.verdict == DIFFERENT else "",
-            )
-            for cell in cells
-        ],
-    )
-
-
-def _difference(cell: Cell) -> str:
-    return f"published {cell.published}, re-evaluated {cell.value}{cell.remark and f': {cell.remark}'}"

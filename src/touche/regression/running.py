@@ -123,7 +123,7 @@ def regress(
         outcomes.append(outcome)
         _write_files(outcomes, json_file)  # so that an interrupted job leaves its results
         if log_of_reruns:
-            rows = logged_scores([outcome], by)
+            rows = logged_scores(outcome, by)
             append_to_log(log_of_reruns, rows)
             appended += len(rows)
     if log_of_reruns:

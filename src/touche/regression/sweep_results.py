@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from touche.errors import ToucheError, check_choice
 from touche.evaluation.cross_validation import CrossValidation, Fold, Values
 from touche.evaluation.scores import Score
+from touche.io.grouping import group_by
 from touche.reports import plots
 from touche.trec.framed import Shown, Table
 
@@ -114,11 +115,10 @@ class Sweep(Shown):
         # Dimensions can have different measures. Keys only name the measure if a dimension has
         # several.
         has_several_measures = len(kinds) > len({dimension for dimension, _ in kinds})
-        groups: dict[str, list[SettingScore]] = {}
-        for score in self.scores:
-            name = f"{score.dimension} {score.measure}" if has_several_measures else score.dimension
-            groups.setdefault(name, []).append(score)
-        return groups
+        return group_by(
+            self.scores,
+            lambda score: f"{score.dimension} {score.measure}" if has_several_measures else score.dimension,
+        )
 
     @property
     def settings(self) -> list[Setting]:
