@@ -27,7 +27,7 @@ from touche.documents.discovery import Input
 from touche.documents.html.extraction import parse_as_in_2020
 from touche.documents.statistics_files import StatisticsFiles
 from touche.errors import ToucheError
-from touche.evaluation.agreement import NEAR, rankings, tau
+from touche.evaluation.agreement import NEAR, tau
 from touche.evaluation.evaluators import Ranked
 from touche.scan.written_statistics import read_known
 from touche.trec.runs import read_run
@@ -45,7 +45,8 @@ def main() -> None:
     folder, run, statistics_name = sys.argv[1:]
     try:
         collection = opened(folder)
-        original = rankings(read_run(Path(run)))
+        original_run = read_run(Path(run))
+        original = original_run.documents_of(original_run.by_score)
         shipped = statistics_named(baselines.load(BASELINE).folder or Path(), statistics_name)
         whole_index = shipped if shipped.is_file() else Path(statistics_name)
         read_known(whole_index)  # so that errors come before the table

@@ -11,7 +11,7 @@ from scipy.stats import kendalltau, ttest_rel
 from conftest import Touche, Write
 from spotcheck import run_text
 from touche.evaluation import agreement
-from touche.evaluation.agreement import PERSISTENCE, overlap, overlap_of, rankings, rbo, tau_union
+from touche.evaluation.agreement import PERSISTENCE, overlap, overlap_of, rbo, tau_union
 from touche.evaluation.significance import t_test
 from touche.trec.runs import read_run
 
@@ -108,7 +108,7 @@ def test_errors_and_effects_are_those_of_repro_eval(four: tuple[list[float], ...
 
 def test_the_order_is_that_of_scores_and_the_original_comes_first(write: Write) -> None:
     files = write("a.txt", "1 Q0 c 1 1 t\n1 Q0 a 2 3 t\n1 Q0 b 3 2 t\n"), run(write, "b", t1="xab")
-    a, b = (rankings(read_run(path)) for path in files)
+    a, b = (read_run(path) for path in files)
     agreement = overlap_of(a, b, ("original", "rerun"))
     assert (agreement.run_a, agreement.run_b) == ("original", "rerun")
     assert agreement.tau == pytest.approx(1)

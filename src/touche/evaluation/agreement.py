@@ -5,11 +5,10 @@ strict to mild. Is the order the same? Are the topics' scores the same? Does one
 Only the first needs no judgments. The authors' program is ``repro_eval``.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import comb, isclose, sqrt
-from pathlib import Path
 from statistics import fmean
 from typing import Any, overload
 
@@ -17,7 +16,6 @@ import numpy as np
 
 from touche import tasks
 from touche.errors import ToucheError, warn
-from touche.evaluation.evaluators import Ranked
 from touche.evaluation.notes import all_warnings
 from touche.evaluation.scores import Evaluated
 from touche.evaluation.scoring import score_task
@@ -133,65 +131,56 @@ def overlap(
         problem = "baseline compares the scores of exactly two runs"
         raise ToucheError(f"{problem}; pass two runs, two baselines and a task")
     all_runs = read_runs([*originals, *baselines], distinct=False)
+    evaluated = list[Evaluated]()
     if task is None:
-        rankings_of_runs = {run.path: rankings(run) for run in in_rankings(all_runs)}
-        overlaps = (
-            overlap_of(rankings_of_runs[a], rankings_of_runs[b], (str(a), str(b)))
-            for a, b in _pairs([run.path for run in all_runs])
-        )
-        return Table(Overlap, tuple(watched(overlaps, "comparing", "pairs of runs", comb(len(all_runs), 2))))
-    card = tasks.task(task)
-    qrels_of_rankings = {name: file for name, file in card.qrels.items() if name != tasks.STANCE}
-    distinct_runs = {run.path: run for run in all_runs}  # a baseline can be one of the runs
-    without_stances = replace(card, qrels=qrels_of_rankings)
-    evaluated = score_task([*distinct_runs.values()], without_stances, [EVALUATOR])
-    paths = [run.path for run in all_runs]
-    paths_of_runs = paths[: len(originals)]
-    paths_of_baselines = paths[len(originals) :]
-    records = scored_overlaps(paths_of_runs, evaluated, paths_of_baselines)
+        all_runs = in_rankings(all_runs)
+    else:
+        card = tasks.task(task)
+        qrels_of_rankings = {name: file for name, file in card.qrels.items() if name != tasks.STANCE}
+        distinct_runs = {run.path: run for run in all_runs}  # a baseline can be one of the runs
+        without_stances = replace(card, qrels=qrels_of_rankings)
+        evaluated = score_task([*distinct_runs.values()], without_stances, [EVALUATOR])
+        lines = {run.path: run.lines for run in evaluated}  # already divided into rankings
+        all_runs = [lines[run.path] for run in all_runs]
+    paired = all_runs[: len(originals)]
+    rest = all_runs[len(originals) :]
+    if len(paired) < 2:
+        raise ToucheError("an overlap needs at least two runs; pass another")
+    evaluated_runs = {(run.path, run.dimension): run for run in evaluated}
+    records = list[Overlap]()
+    for a, b in watched(combinations(paired, 2), "comparing", "pairs of runs", comb(len(paired), 2)):
+        unscored = overlap_of(a, b, (str(a.path), str(b.path)))
+        records += [
+            scored_overlap(unscored, *(evaluated_runs[run.path, dimension] for run in (a, b, *rest)))
+            for dimension in dict.fromkeys(run.dimension for run in evaluated)
+        ]
+        if task is None:
+            records.append(unscored)
     warnings = all_warnings(evaluated)
     for warning in warnings:
         warn(warning)
-    return Table(ScoredOverlap, tuple(records), warnings)
+    return Table(Overlap if task is None else ScoredOverlap, tuple(records), warnings)
 
 
-def scored_overlaps(
-    paths: Sequence[Path], evaluated: Sequence[Evaluated], baseline: Sequence[Path] = ()
-) -> Iterator[ScoredOverlap]:
-    """Yields how each pair of runs agrees in every dimension.
+def overlap_of(a: Run, b: Run, names: tuple[str, str]) -> Overlap:
+    """Compares two runs without judgments, each in trec_eval's order.
 
     Args:
-        paths: run files.
-        evaluated: the runs and their baselines, evaluated with trec_eval or the measure's only evaluator.
-        baseline: empty, or two run files: the original's baseline and its rerun.
-
-    Raises:
-        ToucheError: if there are fewer than two runs, or two runs share no topic.
-    """
-    runs = {(run.path, run.dimension): run for run in evaluated}
-    # Evaluated lines are already divided into rankings.
-    rankings_of_runs = {run.path: rankings(run.lines) for run in evaluated}
-    for a, b in _pairs(paths):
-        unscored = overlap_of(rankings_of_runs[a], rankings_of_runs[b], (str(a), str(b)))
-        for dimension in dict.fromkeys(run.dimension for run in evaluated):
-            yield scored_overlap(unscored, *(runs[path, dimension] for path in (a, b, *baseline)))
-
-
-def overlap_of(a: Ranked, b: Ranked, names: tuple[str, str]) -> Overlap:
-    """Compares two runs without judgments.
-
-    Args:
-        a: the original's rankings.
-        b: the rerun's rankings.
+        a: the original.
+        b: the rerun.
         names: both runs' names in the record.
 
     Raises:
         ToucheError: if the runs share no topic.
     """
-    if not a.keys() & b.keys():
+    if not a.by_score.keys() & b.by_score.keys():
         raise ToucheError(f"{' and '.join(names)} have no topic in common; pass runs of one task")
     run_a, run_b = names
-    lists = [(a.get(topic, []), b.get(topic, [])) for topic in a.keys() | b.keys()]
+    ranked_a = a.documents_of(a.by_score)
+    ranked_b = b.documents_of(b.by_score)
+    lists = [
+        (ranked_a.get(topic, []), ranked_b.get(topic, [])) for topic in ranked_a.keys() | ranked_b.keys()
+    ]
     # Without a common document, tau_union would be 1, so it skips these topics; tau is None there.
     with_common = [(list_a, list_b) for list_a, list_b in lists if not set(list_a).isdisjoint(list_b)]
     return Overlap(
@@ -342,22 +331,6 @@ def delta_ri(a: float, baseline_a: float, b: float, baseline_b: float) -> float 
     if not (baseline_a and baseline_b):
         return None
     return (a - baseline_a) / baseline_a - (b - baseline_b) / baseline_b
-
-
-def rankings(run: Run) -> Ranked:
-    """Returns each topic's documents, best first, in trec_eval's order."""
-    return run.documents_of(run.by_score)
-
-
-def _pairs(paths: Sequence[Path]) -> Iterator[tuple[Path, Path]]:
-    """Returns all pairs of runs, the earlier path first.
-
-    Raises:
-        ToucheError: if there are fewer than two runs.
-    """
-    if len(paths) < 2:
-        raise ToucheError("an overlap needs at least two runs; pass another")
-    return combinations(paths, 2)
 
 
 def _common_share(a: Sequence[str], b: Sequence[str]) -> float:

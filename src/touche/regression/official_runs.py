@@ -16,7 +16,7 @@ from touche.baselines.expected import ExpectedFormula
 from touche.data.datasets import open_dataset
 from touche.data.places import find, locate
 from touche.errors import ToucheError, choice
-from touche.evaluation.agreement import EVALUATOR, Overlap, overlap_of, rankings, scored_overlap
+from touche.evaluation.agreement import EVALUATOR, Overlap, overlap_of, scored_overlap
 from touche.evaluation.scores import Evaluated
 from touche.evaluation.scoring import evaluate_dimension
 from touche.identification.counts import NAMED
@@ -107,7 +107,7 @@ def agreements(official: Path, rerun: Run, dataset_id: str, names: tuple[str, st
     depth_by_topic = {topic: len(indices) for topic, indices in official_run.by_topic.items()}
     first_indices = [indices[: depth_by_topic.get(topic, 0)] for topic, indices in rerun.by_score.items()]
     rerun = rerun.take(np.concatenate(first_indices))
-    unscored = overlap_of(rankings(official_run), rankings(rerun), names)
+    unscored = overlap_of(official_run, rerun, names)
     scored = list[Overlap]()
     for dimension, judgments in task.qrels.items():
         if dimension == STANCE or not find("qrels", judgments.file):
