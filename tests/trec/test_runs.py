@@ -24,7 +24,6 @@ from touche.trec.runs import (
     LineError,
     RunLine,
     as_float32,
-    in_order_of_score,
     parse_line,
     ranking,
     read_run,
@@ -143,7 +142,8 @@ def test_a_written_ranking_is_read_back_in_the_same_order(
     run_of_rankings([Topic("1", "a")], [(Topic("1", "a"), hits.items())], "tag").write(path)
     lines = read_run(path)
     assert [line.rank for line in lines] == list(range(1, len(hits) + 1))
-    assert in_order_of_score(lines) == sorted(lines, key=lambda line: line.rank) == lines
+    (by_score,) = lines.by_score.values()
+    assert lines.take(by_score) == sorted(lines, key=lambda line: line.rank) == lines
     assert {line.document: np.float32(line.score) for line in lines} == {
         document: np.float32(score) for document, score in hits.items()
     }

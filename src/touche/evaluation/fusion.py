@@ -84,7 +84,7 @@ def fused_topic(topic: str, runs: Sequence[Run], method: Method, weights: Sequen
         columns = [column_of[document] for document in lines.documents]
         shares[row, columns] = weights[row] * method.shares(lines.scores)
         has[row, columns] = True
-        stances[columns] = lines.stances.array
+        stances[columns] = [*lines.stances]
     return FusedTopic(np.array(documents, np.object_), method.combine(shares, has), stances)
 
 

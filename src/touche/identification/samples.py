@@ -11,10 +11,11 @@ import numpy.typing as npt
 
 from touche.documents.document_records import AnyDocument, Argument
 from touche.errors import InputError, ToucheError, choice, counted
+from touche.io.grouping import group_by
 from touche.io.opening import OF_TABLES, read_lines
 from touche.trec.columns import Columns, Run
 from touche.trec.run_forms import run_of
-from touche.trec.runs import RunLine, by_topic, checked, parse_line, split_columns
+from touche.trec.runs import RunLine, checked, parse_line, split_columns
 from touche.trec.topics import Topic
 
 _REMEDY = "write: topic document score"
@@ -169,7 +170,7 @@ def _drawn(lines: Iterable[RunLine]) -> list[RunLine]:
     by_hash = sorted(
         lines, key=lambda line: sha256(f"{_SEED} {line.topic} {line.document}".encode()).digest()
     )
-    topics = by_topic(by_hash)
+    topics = group_by(by_hash, lambda line: line.topic)
     drawn = [line for shuffled in topics.values() for line in shuffled[:PER_TOPIC]]
     return sorted(drawn, key=lambda line: (line.topic, -line.score, line.document))
 

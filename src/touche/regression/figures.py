@@ -9,7 +9,7 @@ from touche.errors import ToucheError
 from touche.pairs.coherence import embedding_cosines
 from touche.pairs.pair_ranking import Pair, ScoredSentence, unscored_sentences
 from touche.pairs.sentences import arguments_in_sentences
-from touche.trec.runs import RunLine, by_topic, in_order_of_score
+from touche.trec.columns import Run, RunLine
 
 _FIRST_PAIRS = 5  # per topic, independent of a task's cutoff
 
@@ -34,8 +34,9 @@ def coherence(run: Sequence[RunLine], documents: Iterable[AnyDocument]) -> float
     Raises:
         ToucheError: if a sentence isn't in the corpus.
     """
-    topics = by_topic(in_order_of_score(run))
-    ids_of_pairs = [_sentence_ids(line) for lines in topics.values() for line in lines[:_FIRST_PAIRS]]
+    columns = Run.of(run)
+    first_lines = [columns.take(lines[:_FIRST_PAIRS]) for lines in columns.by_score.values()]
+    ids_of_pairs = [*map(_sentence_ids, chain.from_iterable(first_lines))]
     sentences = _read_sentences({*chain.from_iterable(ids_of_pairs)}, documents)
     # A pair's score doesn't affect its coherence.
     pairs = [Pair(sentences[first], sentences[second], score=0.0) for first, second in ids_of_pairs]

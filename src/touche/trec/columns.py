@@ -114,15 +114,10 @@ class Words:
 
     def __getitem__(self, lines: Any) -> "Words":
         """Returns some lines' column."""
-        return replace(self, codes=self.codes[lines])
+        return Words(self.words, self.codes[lines])
 
     def __iter__(self) -> Iterator[str]:
         return (self.words[code] for code in self.codes.tolist())
-
-    @property
-    def array(self) -> NDArray[np.object_]:
-        """Each line's word."""
-        return np.array(self.words, np.object_)[self.codes]
 
     @property
     def present(self) -> list[str]:

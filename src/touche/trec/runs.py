@@ -103,11 +103,9 @@ def read_columns(
     first_line = 1
     has_mark = False
     while block := list(islice(lines, BLOCK)):
-        without_mark = block  # when lines are parsed one by one, decoding removes the mark
-        if first_line == 1 and block[0].startswith(BOM_UTF8):
-            has_mark = True
-            without_mark = [block[0].removeprefix(BOM_UTF8), *block[1:]]
-        if not _add_at_once(without_mark, first_line, columns):
+        if first_line == 1:
+            has_mark = block[0].startswith(BOM_UTF8)  # such a line is parsed alone, because decoding drops it
+        if not _add_at_once(block, first_line, columns):
             parsed_lines = list[tuple[int, RunLine]]()
             try:
                 parsed_lines.extend(_parse_one_by_one(block, path, first_line, note))
@@ -161,16 +159,9 @@ def _parse_one_by_one(
     block: Sequence[bytes], path: Path, first_line: int, note: Callable[[LineError], None] | None
 ) -> Iterator[tuple[int, RunLine]]:
     """Yields lines with their numbers. ``note`` is as in ``read_columns``."""
-    if (
-        note is None and not b"".join(block).strip()
-    ):  # fast, because a small packed file can contain millions of blank lines
-        return
     for number, text in enumerate(decoded(block, path, first_line), first_line):
-        is_empty_file = (
-            not text
-        )  # only a byte order mark, which decoding drops; other lines include their end
-        is_skipped_blank = note is None and not text.strip()
-        if is_empty_file or is_skipped_blank:
+        # A byte order mark, which decoding drops, can be all of a file. Other lines include their end.
+        if not text or (note is None and not text.strip()):
             continue
         try:
             yield number, parse_line(text, path, number)
@@ -249,19 +240,6 @@ def check_unique(run: Run) -> None:
             problem = f"document {document!r} occurs a second time for topic {topic}"
             raise InputError(run.path, problem, "remove one of the two", line=number)
         seen.add((topic, document))
-
-
-def by_topic(lines: Iterable[RunLine]) -> dict[str, Run]:
-    """Returns each topic's lines, in order."""
-    run = Run.of(lines)
-    return {topic: run.take(indices) for topic, indices in run.by_topic.items()}
-
-
-def in_order_of_score(lines: Iterable[RunLine]) -> Run:
-    """Sorts each topic's lines in trec_eval's order: by score, ties by descending id."""
-    run = Run.of(lines)
-    # An empty run has no topics, and numpy can't join zero arrays.
-    return run.take(np.concatenate([*run.by_score.values()])) if run else run
 
 
 def ranking(hits: Iterable[tuple[str, float]], depth: int = MAX_DEPTH) -> list[tuple[str, np.float32]]:
