@@ -30,7 +30,8 @@ from typing import Any
 import click
 from whole_collections import write_download
 
-from touche.data.sources import Source, official
+from touche.data.publishers import Source
+from touche.data.sources import official
 from touche.io.grouping import group_by
 from touche.io.opening import md5
 

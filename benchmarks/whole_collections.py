@@ -23,7 +23,7 @@ import orjson
 
 from touche import tasks
 from touche.data.places import find, locate
-from touche.data.sources import Source
+from touche.data.publishers import Source
 from touche.documents.args_processed import pieces_of_args_processed
 from touche.documents.jsonl import pieces_of_jsonl
 from touche.documents.pieces import parse_pieces

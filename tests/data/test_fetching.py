@@ -16,7 +16,8 @@ from conftest import Touche, Write, use_clone
 from known import KNOWN
 from touche import tasks
 from touche.data.fetching import copy_samples, fetch, verify
-from touche.data.sources import Source, _list_sources, official
+from touche.data.publishers import Source, sources_in
+from touche.data.sources import official
 from touche.errors import InputError, ToucheError
 
 CONTENT = b"1 0 a 2\n" * 50_000
@@ -218,7 +219,7 @@ def test_a_file_of_a_mirror_is_verified_if_its_md5_is_published(home: Path, writ
 def test_a_corpus_needs_a_licence_only_if_its_record_requires_an_agreement(tmp_path: Path) -> None:
     record = {"title": "a", "url": "https://example.org", "licence": "b", "agreement": ["corpora/a"]}
     record["by_hand"] = {"corpora/b/c.jsonl": "https://example.org/c.jsonl", "corpora/d": ""}
-    statuses = {source.path: fetch(source, folder=tmp_path) for source in _list_sources(record)}
+    statuses = {source.path: fetch(source, folder=tmp_path) for source in sources_in(record)}
     assert statuses["corpora/a"].word == "needs a licence"
     assert {statuses[path].word for path in ("corpora/b/c.jsonl", "corpora/d")} == {"not fetched"}
     remark = statuses["corpora/b/c.jsonl"].remark

@@ -20,6 +20,7 @@ from touche import Argument, tasks
 from touche.data import remedies, sources
 from touche.data.datasets import open_dataset
 from touche.data.judged import read_judged_arguments, write_judged
+from touche.data.publishers import sources_in
 from touche.documents.argsme import _java_hash, is_altered
 from touche.errors import InputError
 from touche.trec.qrels import Qrels
@@ -126,7 +127,7 @@ def published(monkeypatch: pytest.MonkeyPatch, content: str, address: str, md5: 
     record["files"] = {"corpora/own-two-topics": source}  # type: ignore[assignment]
     monkeypatch.setattr(Publisher, "content", content.encode())
     for module in (remedies, sources):
-        monkeypatch.setattr(module, "records", lambda: [record])
+        monkeypatch.setattr(module, "all_sources", lambda: [*sources_in(record)])
 
 
 def test_a_dataset_is_fetched_with_its_topics_and_judged_documents(
@@ -229,7 +230,9 @@ def test_verify_names_file_and_id_of_each_altered_text(
     path = "data/corpora/argsme-2020-04-01-sample/args-me.json"
     write(path, json.dumps({"arguments": arguments}))
     write("data/topics/touche-2021-task-1.xml", f"<topics>{TOPICS}</topics>")
-    available = [source for source in sources.official(["touche-2021-task-1/sample"]) if source.place()]
+    available = [
+        source for source in sources.official(["touche-2021-task-1/sample"]) if sources.find_source(source)
+    ]
     monkeypatch.setattr("touche.data.official.sources_of", lambda ids: available)  # missing files also fail
     code, out, _ = touche("data", "verify", "touche-2021-task-1/sample")
     assert code == 0 and "does not match" not in out

@@ -14,7 +14,7 @@ from reading import read_args_processed_csv, read_argsme_json, read_documents_js
 from touche.baselines import loader
 from touche.baselines.expected import read_expected
 from touche.data import fetching
-from touche.data.sources import Source
+from touche.data.publishers import Source
 from touche.documents.clueweb22 import read_clueweb22_json
 from touche.documents.discovery import find_documents
 from touche.documents.html.extraction import parse

@@ -18,8 +18,9 @@ from touche import tasks
 from touche.data import places
 from touche.data.judged import copy_dataset, write_judged
 from touche.data.places import data_home, whole_corpus
+from touche.data.publishers import RUNS, Source
 from touche.data.remedies import how_to_download
-from touche.data.sources import RUNS, Source, official
+from touche.data.sources import find_source, official
 from touche.errors import InputError, ToucheError
 from touche.io.opening import md5, open_binary, opened, plain_name
 from touche.io.progress import bar
@@ -78,7 +79,7 @@ def fetch(
     """
     status = verify(source, folder)
     if status.word == DIFFERS:
-        path = source.place(folder) or source.path  # unless it has just been removed
+        path = find_source(source, folder) or source.path  # unless it has just been removed
         raise RefusedError(path, status.remark, "delete the file, then fetch it again")
     if status.word != MISSING:  # verified, or there is no md5 to compare with
         return Status(source.path, "available", status.remark)
@@ -150,13 +151,13 @@ def copy_samples(chosen: Sequence[str], mirror: Path | None, folder: Path | None
             yield Status(f"corpora/{name}", NOT_PUBLISHED, problem=problem)
         for file in files:
             sample = Source(path=f"corpora/{name}/{file.name}", title=name, page="", licence="")
-            if not sample.place(folder):  # the folder may already contain some of the files
+            if not find_source(sample, folder):  # the folder may already contain some of the files
                 yield _put_in_place(sample, file, folder or data_home())
 
 
 def verify(source: Source, folder: Path | None = None) -> Status:
     """Compares a file in a folder, or in the data folders, with the publisher's md5."""
-    path = source.place(folder)
+    path = find_source(source, folder)
     if path is None:
         return Status(source.path, MISSING)
     if source.kind != RUNS and (source.member or source.dataset or not source.md5):

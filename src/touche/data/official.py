@@ -14,8 +14,9 @@ from touche.data import fetching
 from touche.data.fetching import DIFFERS, MISSING, NOT_IN_MIRROR, Status
 from touche.data.judged import compare_texts
 from touche.data.places import data_home
+from touche.data.publishers import Source
 from touche.data.remedies import remedy
-from touche.data.sources import Source, is_to_download, public_run_sources, size_of_download
+from touche.data.sources import find_source, is_to_download, public_run_sources, size_of_download
 from touche.data.sources import official as sources_of
 from touche.errors import InputError, ToucheError, counted, warn
 from touche.io.identifiers import optional_path
@@ -102,7 +103,7 @@ def list_data(datasets: str | Sequence[str] = ()) -> Table[OfficialFile]:
     files = tuple(
         OfficialFile(
             path=source.path,
-            available=source.place() is not None,
+            available=find_source(source) is not None,
             size=(source.size or None) if source.url else None,
             md5=source.md5 or source.unpacked_md5,
             in_archive=bool(source.member) and not source.unpacked_md5,
@@ -217,7 +218,7 @@ def _fetch_each(
     for number, source in enumerate(sources, 1):
         # Keep the archive if a later file in it is missing.
         later_members = [other for other in sources[number:] if other.member and other.url == source.url]
-        keep = any(not other.place(folder) for other in later_members)
+        keep = any(not find_source(other, folder) for other in later_members)
         try:
             status = fetching.fetch(source, mirror, folder, keep=keep)
         except ToucheError as error:
@@ -262,7 +263,7 @@ def verify(datasets: str | Sequence[str] = ()) -> VerifiedData:
         ('topics/touche-2020-task-1.xml', True)
     """
     ids = _ids(datasets)
-    here = [source for source in public_run_sources(ids) if source.place()]  # nobody needs all runs
+    here = [source for source in public_run_sources(ids) if find_source(source)]  # nobody needs all runs
     sources = [*sources_of(ids), *here]
     texts = tuple(TextCheck(str(path), count, tuple(altered)) for path, count, altered in compare_texts(ids))
     if not sources and not texts:

@@ -1,70 +1,16 @@
 """How to get missing data, file by file."""
 
-import tomllib
 from collections.abc import Iterable
 from contextlib import suppress
-from functools import cache
-from importlib.resources import files
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
-
-import orjson
 
 from touche import tasks
+from touche.data.publishers import all_sources
 from touche.errors import ToucheError
 from touche.tasks import Corpus, Task
 from touche.tasks.task_records import SPOT_CHECK
 
 ELSEWHERE = "set TOUCHE_DATA to a folder that has it"
-
-
-@cache
-def records() -> list[dict[str, Any]]:
-    """Returns publishers.toml's records, one per publication.
-
-    Each has a title, its page's url and a licence. The rest is optional: ``files`` has a table per path with
-    ``ir_datasets``, or with url, md5 and size, and ``dataset`` for a corpus of some topics; ``by_hand`` has
-    an address per path; ``agreement`` is a list of paths. Paths are below the data folder, such as
-    ``corpora/clueweb12``.
-    """
-    text = files(__package__).joinpath("publishers.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)["record"]  # type: ignore[no-any-return]  # TOML has values of any type
-
-
-def official_md5(path: str) -> str:
-    """Returns the publisher's md5 of a file, such as ``qrels/touche-task2-2022-quality.qrels``; empty if
-    unknown.
-
-    It's unknown for files in an archive or without a checksum, and when ir_datasets isn't installed, which
-    has most checksums.
-    """
-    file = _files().get(path, {})
-    if "member" in file:
-        return ""
-    if "ir_datasets" in file and downloads():
-        file = download(file)
-    return str(file.get("md5", ""))
-
-
-@cache
-def downloads() -> dict[str, Any]:
-    """Returns ir_datasets' downloads by collection and key; empty if it isn't installed.
-
-    We read its list ourselves, because importing ir_datasets takes 158 ms.
-    """
-    package = find_spec("ir_datasets")
-    if package is None or package.origin is None:
-        return {}
-    content = Path(package.origin).with_name("etc").joinpath("downloads.json").read_bytes()
-    return orjson.loads(content)  # type: ignore[no-any-return]  # JSON has values of any type
-
-
-def download(file: dict[str, Any]) -> dict[str, Any]:
-    """Returns address, md5 and size of a published file that refers to ir_datasets as ``COLLECTION/KEY``."""
-    collection, _, key = file["ir_datasets"].partition("/")
-    entry = downloads()[collection][key]
-    return {"url": entry["url"], "md5": entry["expected_md5"], "size": entry["size_hint"]}
 
 
 def dataset_has_file(task: Task, corpus: Corpus, path: str) -> bool:
@@ -83,20 +29,20 @@ def remedy(path: str) -> str:
     _, _, name = path.partition("/")  # without the kind, e.g. qrels
     if name.startswith(SPOT_CHECK):
         return "images do not contain the toy collection; a clone of touche-baselines and the package do"
-    for record in records():
-        if path in record.get("agreement", ()):
-            return f"its publisher requires an agreement; apply at {record['url']}, and {ELSEWHERE}"
-        for file, address in record.get("by_hand", {}).items():
-            if _is_within(file, path):  # the missing path is the file, or a folder that contains it
-                if address:
-                    return f"{how_to_download(address, file)}, and {ELSEWHERE}"
-                source = f"its address is unknown; download it from {record['url']}"
-                return f"{source}, save it as {file}, and {ELSEWHERE}"
+    for source in all_sources():
+        if source.agreement and source.path == path:
+            return f"its publisher requires an agreement; apply at {source.page}, and {ELSEWHERE}"
+        if source.by_hand is not None and _is_within(source.path, path):  # the file, or its folder
+            if source.by_hand:
+                return f"{how_to_download(source.by_hand, source.path)}, and {ELSEWHERE}"
+            download = f"download it from {source.page}, save it as {source.path}"
+            return f"its address is unknown; {download}, and {ELSEWHERE}"
     task_id = _task_with(path)
     if _is_published(path):
         # The dataset of some topics with this corpus folder, or the task. Everything if no task has
         # the file.
-        argument = _files().get(path, {}).get("dataset") or task_id or "--all"
+        datasets = [source.dataset for source in all_sources() if source.path == path and source.dataset]
+        argument = datasets[0] if datasets else task_id or "--all"
         option = "" if path.startswith("corpora/") else " --no-corpora"
         return f"get it with: touche data fetch {argument}{option}, or {ELSEWHERE}"
     folder = tasks.data_folder(task_id)  # None unless a user added the task
@@ -105,12 +51,12 @@ def remedy(path: str) -> str:
 
 def reason_without(folder: str) -> str:
     """Returns why a corpus, such as ``corpora/clueweb12``, may be missing."""
-    for record in records():
-        if folder in record.get("agreement", ()):
-            return "the corpus requires an agreement with its publisher"
-        if any(_is_within(file, folder) for file in record.get("by_hand", {})):
-            return "the corpus has to be downloaded by hand"
-    return "touche data fetch gets the corpus" if _is_published(folder) else "the corpus is not published"
+    sources = [source for source in all_sources() if _is_within(source.path, folder)]
+    if any(source.agreement for source in sources):
+        return "the corpus requires an agreement with its publisher"
+    if any(source.by_hand is not None for source in sources):
+        return "the corpus has to be downloaded by hand"
+    return "touche data fetch gets the corpus" if sources else "the corpus is not published"
 
 
 def full_file_remedy(name: str) -> str:
@@ -142,13 +88,9 @@ def how_to_download(address: str, path: Path | str) -> str:
 
 
 def _is_published(path: str) -> bool:
-    """Returns whether a path is a published file, or a folder that contains one."""
-    return any(_is_within(file, path) for file in _files())
-
-
-def _files() -> dict[str, dict[str, Any]]:
-    """Returns all published files' tables by path (see ``records``)."""
-    return {path: file for record in records() for path, file in record.get("files", {}).items()}
+    """Returns whether touche can fetch the file, or a file in the folder, with this path."""
+    files = (source for source in all_sources() if not source.agreement and source.by_hand is None)
+    return any(_is_within(file.path, path) for file in files)
 
 
 def _task_with(path: str) -> str:

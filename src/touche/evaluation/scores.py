@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from touche.data import places
 from touche.data.judgments import topic_titles
-from touche.data.remedies import official_md5
+from touche.data.publishers import official_md5
 from touche.errors import ToucheError
 from touche.evaluation.bounds import BoundedMeasure, Bounds, bounded_measure, topic_bounds
 from touche.evaluation.bounds import mean_bounds as bounds_of_mean

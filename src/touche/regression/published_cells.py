@@ -11,7 +11,8 @@ from pathlib import Path
 from touche import tasks
 from touche.data.fetching import DIFFERS, verify
 from touche.data.places import find
-from touche.data.sources import Source, public_run_source
+from touche.data.publishers import Source
+from touche.data.sources import find_source, public_run_source
 from touche.errors import ToucheError
 from touche.evaluation.scoring import evaluate
 from touche.io.identifiers import optional_path
@@ -141,7 +142,7 @@ def _cells(task: Task, *, is_named: bool, update: bool = False) -> Iterator[Cell
     index = public_runs(task)
     for run in watched(index.runs, task.id, "runs", len(index.runs)):
         source = public_run_source(task.id, index, run)
-        path = source.place()
+        path = find_source(source)
         if not (run.tags or path):
             teams_with_missing_rows.add(run.team)
             continue
