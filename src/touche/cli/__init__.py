@@ -12,11 +12,12 @@ from importlib import import_module
 from pathlib import Path
 from textwrap import indent
 from typing import Any
+from warnings import catch_warnings
 
 import click
 
 from touche.cli.commands import Command, Group
-from touche.errors import ToucheError
+from touche.errors import ToucheError, ToucheWarning
 from touche.io.progress import say
 
 UNUSABLE, INTERRUPTED, TERMINATED = 2, 130, 143  # exit codes
@@ -101,7 +102,8 @@ def main() -> None:
             # Keep ignored signals ignored, e.g. SIGINT for background jobs.
             if signal.getsignal(number) != signal.SIG_IGN:
                 signal.signal(number, _stop)
-        code = cli.main(prog_name="touche", complete_var=VARIABLE, standalone_mode=False)
+        with catch_warnings(action="ignore", category=ToucheWarning):  # commands print warnings themselves
+            code = cli.main(prog_name="touche", complete_var=VARIABLE, standalone_mode=False)
         sys.exit(code or 0)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()

@@ -14,7 +14,6 @@ from touche.cli.output import (
     counted,
     explain,
     interval,
-    quietly,
     render,
     render_wide,
     signed,
@@ -74,7 +73,7 @@ def compare(
         if per_topic or randomisation or bounds or published:
             formats = "latex, markdown and html"
             raise ToucheError(f"{formats} print only the means and the t-test; omit the other options")
-        wide_table = quietly(wide, runs, every_two=reference is None, **scoring)
+        wide_table = wide(runs, every_two=reference is None, **scoring)
         render_wide(wide_table, style)
         warn(*wide_table.warnings)
         return
@@ -84,8 +83,7 @@ def compare(
         raise ToucheError("published topic values are touche's; omit --evaluator")
     if per_topic and published:
         raise ToucheError("--published compares means; omit --per-topic")
-    table: Any = quietly(
-        library.compare,
+    table: Any = library.compare(
         runs,
         randomisation=randomisation,
         bounds=bounds,

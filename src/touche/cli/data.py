@@ -7,7 +7,7 @@ import click
 
 from touche.cli.commands import Group, option
 from touche.cli.options import DATASETS, FORMAT
-from touche.cli.output import BROKEN, DOUBTFUL, GOOD, Column, Sheet, echo, explain, quietly, render, tell
+from touche.cli.output import BROKEN, DOUBTFUL, GOOD, Column, Sheet, echo, explain, render, tell
 from touche.data import official
 from touche.data.fetching import NOT_PUBLISHED, Status
 from touche.data.official import FAILED, OfficialFile
@@ -86,8 +86,7 @@ def fetch_(
     to put them elsewhere. Interrupted downloads resume when you repeat the command. A mirror contains the
     same three folders, or the archives as published.
     """
-    statuses = quietly(
-        official.fetch,
+    statuses = official.fetch(
         datasets,
         output=output,
         mirror=mirror,
@@ -113,7 +112,7 @@ def verify_(datasets: Sequence[str], style: str) -> int:
 
     Exit with 1 if a file or text differs, or if a file of a named DATASET is missing.
     """
-    verified = quietly(official.verify, datasets)
+    verified = official.verify(datasets)
     if style == "table":
         for status in verified:
             _print_status(status)

@@ -12,7 +12,6 @@ from touche.cli.output import (
     Column,
     Sheet,
     explain,
-    quietly,
     render,
     render_wide,
     three_decimals,
@@ -76,11 +75,11 @@ def evaluate(
         raise ToucheError(f"--bounds prints one row for each evaluator; {remedy}")
     scoring |= {"evaluator": evaluator, "pairs": pairs}
     if is_wide:
-        table = quietly(wide, runs, reference=reference, **scoring)
+        table = wide(runs, reference=reference, **scoring)
         render_wide(table, style)
         explain(table, style)
     else:
-        scores = quietly(library.evaluate, runs, **scoring)
+        scores = library.evaluate(runs, **scoring)
         rows = scores.per_topic if per_topic else scores
         render(rows, style, _sheets(rows, bounds))
         explain(rows, style)

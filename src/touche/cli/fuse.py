@@ -8,7 +8,7 @@ import click
 
 from touche.cli.commands import command, command_line, option
 from touche.cli.options import DEPTH, RUNS, naming, output
-from touche.cli.output import FORMATS, Column, Sheet, counted, quietly, render, tell, warn
+from touche.cli.output import FORMATS, Column, Sheet, counted, render, tell, warn
 from touche.evaluation import fusion as library
 from touche.evaluation.fusion import METHODS
 from touche.io.identifiers import quoted
@@ -70,7 +70,7 @@ def fuse(
     from the others. Ties are ordered by descending document id. A document's stance comes from the first
     RUN that contains it. RUNs with weight 0 are ignored.
     """
-    fused = quietly(library.fuse, runs, method, weights=weights, command=command_line(), **settings)
+    fused = library.fuse(runs, method, weights=weights, command=command_line(), **settings)
     warn(*fused.warnings)
     if style != "table":  # the default format prints no hits, because they're in run.txt
         hits = Table(RunLine, tuple(fused))

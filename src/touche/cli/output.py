@@ -5,8 +5,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
-from warnings import catch_warnings
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -33,8 +32,6 @@ MISSING = "–"
 three_decimals = "{:.3f}".format
 signed = "{:+.3f}".format
 with_commas = "{:,}".format
-
-_T = TypeVar("_T")
 
 _log = logging.getLogger("touche")
 
@@ -258,17 +255,6 @@ def paint(*parts: tuple[str, str]) -> None:
         Console().print(line, soft_wrap=True)
     else:
         click.echo(line.plain)
-
-
-def quietly(function: Callable[..., _T], *args: Any, **options: Any) -> _T:
-    """Calls a library function without its Python warnings, because commands print warnings themselves.
-
-    Args:
-        function: the function.
-        args, options: its arguments.
-    """
-    with catch_warnings(action="ignore"):
-        return function(*args, **options)
 
 
 def explain(result: Any, style: str) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from touche.cli.commands import PATH, command, option
 from touche.cli.options import FORMAT, RUNS, task
-from touche.cli.output import quietly, render, warn
+from touche.cli.output import render, warn
 from touche.cli.sheets import overlap_sheets
 from touche.evaluation import agreement as library
 
@@ -34,6 +34,6 @@ def overlap(runs: Sequence[Path], task: str | None, baseline: tuple[Path, Path] 
     ER (effect ratio) is the share of the improvement that the second RUN reproduces; 1 means all of it.
     Delta RI is how much of the relative improvement is lost; 0 means that nothing is lost.
     """
-    table = quietly(library.overlap, runs, task, baseline=baseline)
+    table = library.overlap(runs, task, baseline=baseline)  # type: ignore[arg-type]  # it fits one overload
     render(table, style, overlap_sheets(table))
     warn(*table.warnings)

@@ -9,7 +9,7 @@ import click
 from touche.cli.commands import command, command_line, option
 from touche.cli.guessing import task_of
 from touche.cli.options import ANY_RUNS, SCORING, output
-from touche.cli.output import echo, quietly
+from touche.cli.output import echo
 from touche.reports import page as library
 
 
@@ -38,8 +38,7 @@ def report(
         raise click.UsageError("--all-published takes no RUNs and no scoring options; omit them")
     if runs:
         scoring["task"] = task_of(runs, scoring["task"], scoring["qrels"])
-    path = quietly(
-        library.report,
+    path = library.report(
         runs,
         output,
         reference=reference,

@@ -12,7 +12,7 @@ from touche.baselines.method import Baseline
 from touche.cli.commands import INPUT, Command, Option, option
 from touche.cli.frames import own_frames
 from touche.cli.options import FORMAT, SCORING_BY_SEVERAL
-from touche.cli.output import Column, Sheet, counted, interval, quietly, render, tell, warn
+from touche.cli.output import Column, Sheet, counted, interval, render, tell, warn
 from touche.cli.run import Baselines, help_text, own_options
 from touche.cli.sheets import folds_sheet
 from touche.errors import ToucheError
@@ -130,7 +130,7 @@ def _sweep(
     grid = {option: parse_values(baseline.options[option], text) for option, text in texts.items()}
     scoring["cross_validation"] = None if cross_validation == "none" else cross_validation
     with own_frames(baseline):
-        result = quietly(run_sweep, baseline.name_or_path, dataset, grid, output=output, log=tell, **scoring)
+        result = run_sweep(baseline.name_or_path, dataset, grid, output=output, log=tell, **scoring)
     count = counted(len(result.settings), "setting")
     tell(f"{result.baseline}: {count} in {output}")
     warn(*result.warnings)
