@@ -90,7 +90,7 @@ def test_they_read_the_file_once_and_not_this_process(
         "d3",
         "d9",
     ]
-    parts = reading.read(collection, Vocabulary.from_terms(["a"], "standard"), ONE_FIELD)
+    parts = scan.Collection.of([Topic("1", "a")], collection, "standard").parts
     assert parts.folded(0, lambda before, part: before + part.documents, add) == 40
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from touche.documents.document_records import AnyDocument
-from touche.errors import ToucheError
+from touche.errors import ToucheError, counted
 from touche.io.identifiers import quoted
 from touche.scan.kernel import COUNTED, DROPPED, IGNORED, Counter, Counts, prefix_table
 from touche.scan.statistics import Statistics, sum_by_field
@@ -167,6 +167,14 @@ def join_parts(parts: Sequence[Part]) -> Part:
         fields=[joined_counts(counts_of_parts) for counts_of_parts in counts_by_field],
         candidates=frozenset[str]().union(*(part.candidates for part in parts)),
     )
+
+
+def summary(fields: Fields, parts: Sequence[Part]) -> str:
+    """Describes all parts of a collection."""
+    numbers = [counted(sum(part.documents for part in parts), "document")]
+    for index, name in enumerate(fields):
+        numbers.append(f"{sum(part.statistics[index].tokens for part in parts)} terms in {name}")
+    return ", ".join(numbers)
 
 
 def joined_counts(parts: Sequence[Counts]) -> Counts:

@@ -1,16 +1,18 @@
 """Statistics to rank with: the whole collection's if they are known, otherwise the documents' own."""
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import compress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from touche.documents.statistics_files import StatisticsFiles
 from touche.errors import InputError
 from touche.scan.counting import Vocabulary
-from touche.scan.statistics import UNKNOWN, Integers, Statistics
-from touche.scan.written_statistics import FieldStatistics, KnownStatistics, read_known, write_statistics
+from touche.scan.statistics import UNKNOWN, Statistics
+from touche.scan.written_statistics import KnownStatistics, read_known, write_statistics
 
 _REMEDY = (
     "use statistics for the same baseline, options and topics, or a folder of your own without statistics"
@@ -43,73 +45,66 @@ def known_or_counted(
     """
     if not files:
         return counted
-    counted_by_field = dict(zip(fields, counted, strict=True))
     files.report()
+    by_field = dict(zip(fields, counted, strict=True))
     if files.output:
-        write_statistics(
-            files.output, {name: _file_entry(counted_by_field[name], fields[name]) for name in fields}
-        )
+        written = {name: _known(by_field[name], vocabulary) for name, vocabulary in fields.items()}
+        write_statistics(files.output, written)
     if not files.known:
         return counted
     known = read_known(files.known)
     if files.is_whole:
-        _log_differences(files.known.name, known, fields, counted_by_field)
+        _log_differences(files.known.name, known, fields, by_field)
         return counted
-    statistics: list[Statistics] = []
-    for name, vocabulary in fields.items():
-        counted_field = counted_by_field[name]
-        # None means null in the file. A field that isn't in the file is an error.
-        if name in known and known[name] is None:
-            statistics.append(counted_field)
-        else:
-            statistics.append(
-                _whole_statistics(files.known, name, known.get(name), vocabulary, counted_field)
-            )
-    return statistics
+    return [
+        _whole_statistics(files.known, known, name, vocabulary, by_field[name])
+        for name, vocabulary in fields.items()
+    ]
 
 
 def _whole_statistics(
-    path: Path, name: str, known: KnownStatistics | None, vocabulary: Vocabulary, counted: Statistics
+    path: Path,
+    fields: Mapping[str, KnownStatistics | None],
+    name: str,
+    vocabulary: Vocabulary,
+    counted: Statistics,
 ) -> Statistics:
-    """Returns a field's known statistics for the whole collection.
+    """Returns a field's known statistics for the whole collection, or ``counted`` if it is null in the file.
 
     Args:
         path: the statistics file, for messages.
+        fields: the known statistics per field.
         name: the field's name.
-        known: the field's known statistics; None if it isn't in the file.
         vocabulary: the topics' terms.
         counted: the statistics counted in the documents to rank.
 
     Raises:
         InputError: if the documents can't be a part of the collection.
     """
+    known = fields.get(name)
+    if known is None and name in fields:
+        return counted
     if known is None or known.analysis != vocabulary.analysis:
         problem = f"no statistics of the field {name!r} with the analysis {vocabulary.analysis!r}"
         raise InputError(path, problem, _REMEDY)
     missing = vocabulary.indexes.keys() - known.terms.keys()
     if missing:
         raise InputError(path, f"no statistics of the term {min(missing)!r} in the field {name!r}", _REMEDY)
-    frequencies = [known.terms[term] for term in vocabulary.indexes]
-    df = _integers(term_df for term_df, _ in frequencies)
-    ttf = _integers(term_ttf for _, term_ttf in frequencies)
-    documents = UNKNOWN if known.documents is None else known.documents
+    whole = _statistics(known, vocabulary)
     exceeded_terms: list[str] = []  # more frequent here than in the whole collection
     if not known.estimated:  # an estimate can be too small
-        exceeds_df = (df != UNKNOWN) & (counted.df > df)
-        exceeds_ttf = (ttf != UNKNOWN) & (counted.ttf > ttf)
-        is_exceeded = exceeds_df | exceeds_ttf
-        exceeded_terms = [term for term, index in vocabulary.indexes.items() if is_exceeded[index]]
-    exceeds_documents = documents != UNKNOWN and counted.documents > documents
-    if exceeded_terms or exceeds_documents or counted.tokens > known.tokens:
+        is_exceeded = _exceeds(counted.df, whole.df) | _exceeds(counted.ttf, whole.ttf)
+        exceeded_terms = list(compress(vocabulary.indexes, is_exceeded))
+    if exceeded_terms or _exceeds(counted.documents, whole.documents) or counted.tokens > whole.tokens:
         more = f"of the term {exceeded_terms[0]!r}" if exceeded_terms else "documents or tokens"
         problem = f"statistics of another collection: these documents have more {more} in the field {name!r}"
         raise InputError(path, problem, "use the statistics of the collection that contains these documents")
-    return Statistics(documents=documents, tokens=known.tokens, df=df, ttf=ttf)
+    return whole
 
 
-def _integers(numbers: Iterable[int | None]) -> Integers:
-    """Returns numbers as an array, with ``UNKNOWN`` for None."""
-    return np.array([UNKNOWN if number is None else number for number in numbers], dtype=np.int64)
+def _exceeds(counted: Any, known: Any) -> Any:
+    """Returns whether a number, or each number of an array, is larger than one that is known."""
+    return (counted > known) & (known != UNKNOWN)
 
 
 def _log_differences(
@@ -132,22 +127,16 @@ def _log_differences(
         field = known.get(name)
         if field is None or field.estimated or field.analysis != vocabulary.analysis:
             continue  # the numbers needn't be equal
-        counted_field = counted[name]
-        # What each number is about, the known number and the counted one.
-        numbers = [
-            ("documents", field.documents, counted_field.documents),
-            ("tokens", field.tokens, counted_field.tokens),
-        ]
-        for term in vocabulary.indexes.keys() & field.terms.keys():
-            df, ttf = field.terms[term]
-            index = vocabulary.indexes[term]
-            numbers += [(term, df, int(counted_field.df[index])), (term, ttf, int(counted_field.ttf[index]))]
-        for subject, known_number, counted_number in numbers:
-            if known_number is not None:
+        subjects = ["documents", "tokens", *vocabulary.indexes, *vocabulary.indexes]
+        known_numbers = _numbers(_statistics(field, vocabulary))
+        for subject, known_number, number in zip(
+            subjects, known_numbers, _numbers(counted[name]), strict=True
+        ):
+            if known_number != UNKNOWN:
                 compared += 1
                 tolerance = 1 if known_number < _WITHIN_ONE_BELOW else _RELATIVE_ERROR * known_number
-                if abs(known_number - counted_number) > tolerance:
-                    differences.append(f"{subject}: {counted_number:,} instead of {known_number:,}")
+                if abs(known_number - number) > tolerance:
+                    differences.append(f"{subject}: {number:,} instead of {known_number:,}")
     if differences:
         listed = ", ".join(sorted(differences)[:_SHOWN_DIFFERENCES])
         problem = f"{len(differences)} of {compared} numbers in {source} are not those of this collection"
@@ -156,10 +145,24 @@ def _log_differences(
         _log.info("all %d numbers in %s are those of this collection, within 1 or 0.01%%", compared, source)
 
 
-def _file_entry(statistics: Statistics, vocabulary: Vocabulary) -> FieldStatistics:
+def _numbers(statistics: Statistics) -> list[int]:
+    """Returns documents, tokens, each term's df, and each term's ttf."""
+    return [statistics.documents, statistics.tokens, *statistics.df.tolist(), *statistics.ttf.tolist()]
+
+
+def _statistics(known: KnownStatistics, vocabulary: Vocabulary) -> Statistics:
+    """Returns known statistics for a vocabulary, with ``UNKNOWN`` for unknown numbers."""
+    frequencies = [known.terms.get(term, (None, None)) for term in vocabulary.indexes]
+    numbers = [[UNKNOWN if number is None else number for number in pair] for pair in frequencies]
+    df, ttf = np.array(numbers, dtype=np.int64).reshape(-1, 2).T
+    documents = UNKNOWN if known.documents is None else known.documents
+    return Statistics(documents=documents, tokens=known.tokens, df=df, ttf=ttf)
+
+
+def _known(statistics: Statistics, vocabulary: Vocabulary) -> KnownStatistics:
     """Returns a field's statistics as the file stores them."""
     numbers = zip(statistics.df.tolist(), statistics.ttf.tolist(), strict=True)
-    return FieldStatistics(
+    return KnownStatistics(
         analysis=vocabulary.analysis,
         documents=statistics.documents,
         tokens=statistics.tokens,

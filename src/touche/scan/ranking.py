@@ -5,7 +5,7 @@ from __future__ import annotations  # help(touche.scan.rank) shows the names of 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from itertools import chain
 from typing import Any, Literal
 
@@ -16,12 +16,12 @@ from touche.documents.document_records import AnyDocument
 from touche.documents.parts import Parts
 from touche.errors import ParameterError, ToucheError, counted
 from touche.io.identifiers import quoted
-from touche.scan.counting import ONE_FIELD, Fields, Part, Vocabulary
+from touche.scan.counting import ONE_FIELD, Counting, Fields, Part, Vocabulary, join_parts, summary
 from touche.scan.kernel import Array
 from touche.scan.known import known_or_counted
 from touche.scan.lengths import one_byte
 from touche.scan.models import Formula, Weighted
-from touche.scan.reading import read
+from touche.scan.reading import Reading, read_parts
 from touche.scan.statistics import Statistics, Term, sum_by_field
 from touche.scan.tokens import analysis_named
 from touche.trec.records_in_memory import unread
@@ -154,7 +154,12 @@ class Collection:
         vocabulary = Vocabulary.from_terms(chain.from_iterable(all_queries.values()), analysis)
         collection = Documents.of(documents)
         candidates = frozenset(id for topic in topics for id in topic.candidates or ())
-        parts = read(collection, vocabulary, fields, candidates)
+        reading = Reading(
+            begin=partial(Counting, vocabulary, fields, candidates),
+            merge=join_parts,
+            summary=partial(summary, fields),
+        )
+        parts = read_parts(collection, reading)
         zeros = np.zeros(len(vocabulary.indexes), dtype=np.int64)
         no_counts = [Statistics(documents=0, tokens=0, df=zeros, ttf=zeros) for _ in fields]
         counted = parts.folded(

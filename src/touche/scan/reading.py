@@ -17,11 +17,10 @@ from touche.documents.document_records import AnyDocument
 from touche.documents.pages import RawPage, Skipped
 from touche.documents.parts import LocalParts, Parts
 from touche.documents.pieces import Piece
-from touche.errors import InputError, counted, one_line
+from touche.errors import InputError, one_line
 from touche.io.background import processors_in_use
 from touche.io.opening import PACKED_SUFFIXES
 from touche.io.progress import processors
-from touche.scan.counting import Counting, Fields, Part, Vocabulary, join_parts
 
 _T = TypeVar("_T")
 
@@ -29,6 +28,7 @@ _log = logging.getLogger(__name__)
 
 _BATCH_DOCUMENTS = 1000  # one process reads them at a time
 _MIN_PIECES = 16  # with fewer, one process is done before others have started
+_PACKED_RATIO = 3  # usual size of a text relative to the compressed file
 _MAX_PROCESSES = 16  # one process can't cut pieces for more
 _ENOUGH_PROCESSES = 4  # with this many, one processor more or less makes no difference
 _MERGED_DOCUMENTS = 1 << 16  # scored together, so that their counts fit into the processor's cache
@@ -53,37 +53,6 @@ class Reading(Generic[_T]):
 
 class _OneProcessError(Exception):
     """One process must read the collection."""
-
-
-def read(
-    documents: Iterable[AnyDocument],
-    vocabulary: Vocabulary,
-    fields: Fields,
-    candidates: frozenset[str] = frozenset(),
-) -> Parts[Part]:
-    """Reads a collection and counts terms. The result doesn't depend on the number of processes.
-
-    Args:
-        documents: the collection, which is never completely in memory.
-        vocabulary: the terms to count.
-        fields: the fields by name, each a function of the document.
-        candidates: the ids of documents to re-rank.
-    """
-    return read_parts(
-        documents,
-        Reading(
-            begin=partial(Counting, vocabulary, fields, candidates),
-            merge=join_parts,
-            summary=partial(_summary, fields),
-        ),
-    )
-
-
-def _summary(fields: Fields, parts: Sequence[Part]) -> str:
-    summary = counted(sum(part.documents for part in parts), "document")
-    for index, name in enumerate(fields):
-        summary += f", {sum(part.statistics[index].tokens for part in parts)} terms in {name}"
-    return summary
 
 
 def picked(documents: Iterable[AnyDocument], ids: Collection[str]) -> list[AnyDocument]:
@@ -161,19 +130,20 @@ def _local_parts(collection: Documents, reading: Reading[_T]) -> list[_T]:
 
 
 def _is_small(paths: Sequence[Path]) -> bool:
-    """Returns whether file sizes show that there are fewer than ``_MIN_PIECES`` pieces.
-
-    A compressed file's size doesn't tell how much text it contains.
-    """
-    if not paths or any(path.suffix in PACKED_SUFFIXES for path in paths):
-        return False
+    """Returns whether file sizes show that there are fewer than ``_MIN_PIECES`` pieces."""
     try:
-        total_bytes = sum(path.stat().st_size for path in paths)
+        total_bytes = sum(_text_size(path) for path in paths)
     except OSError:
         return False
     # Full-size pieces, plus at most one smaller piece per file.
     most_pieces = total_bytes / cutting.SIZE + len(paths)
     return most_pieces < _MIN_PIECES
+
+
+def _text_size(path: Path) -> int:
+    """Returns the size of a file in bytes, approximately if it is compressed."""
+    size = path.stat().st_size
+    return size * _PACKED_RATIO if path.suffix in PACKED_SUFFIXES else size
 
 
 def parts_in_process(reading: Reading[_T], documents: Iterable[AnyDocument]) -> Iterator[_T]:
@@ -202,24 +172,23 @@ def _merge_small(merge: Callable[[Sequence[_T]], _T], parts: Iterable[tuple[int,
             waiting = []
             waiting_documents = 0
     if waiting_documents:  # otherwise the last parts contain no documents and are left out
-        yield merge(waiting) if len(waiting) > 1 else waiting[0]
+        yield merge(waiting)
 
 
 def parts_in_parallel(reading: Reading[_T], collection: Documents, processes: int) -> list[_T] | None:
     """Returns a collection's parts, read by several processes.
 
     Returns:
-        All parts, or None if a single process must read the collection: it is small, its format has no
-        pieces, processes can't import its functions, or something fails. The single process then finds and
+        All parts, or None if a single process must read the collection: its format has no pieces,
+        processes can't import its functions, or something fails. The single process then finds and
         reports errors in the files. A warning reports processes that died or can't start.
     """
+    pieces = collection.pieces()
     try:
         dumps(reading.begin)  # other processes can't import lambdas or inner functions
-        pieces = collection.pieces() or iter(())  # None for a format without pieces
-        first_pieces = list(islice(pieces, _MIN_PIECES))
-    except (InputError, PicklingError, AttributeError, TypeError):
+    except (PicklingError, AttributeError, TypeError):
         return None
-    if len(first_pieces) < _MIN_PIECES:
+    if pieces is None:  # a format without pieces
         return None
     # Only large collections need these 10 ms.
     from concurrent.futures.process import BrokenProcessPool
@@ -227,7 +196,7 @@ def parts_in_parallel(reading: Reading[_T], collection: Documents, processes: in
     from touche.io.processes import CannotStartError
 
     try:
-        counted_parts = _parts_of_pieces(reading, chain(first_pieces, pieces), processes)
+        counted_parts = _parts_of_pieces(reading, pieces, processes)
         parts = list(_merge_small(reading.merge, counted_parts))
         if not parts and reading.among is None:  # the one process reports that there are no documents
             return None

@@ -1,7 +1,6 @@
 """A collection's statistics in a file, so that you can rank a part like the whole."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -16,39 +15,21 @@ _MAX_BYTES = 1 << 26  # longer files are cut off, and so refused; fifty topics n
 Count = Annotated[int, msgspec.Meta(ge=0, lt=1 << 62)]
 
 
-@dataclass(frozen=True)
-class FieldStatistics:
-    """A field's statistics.
-
-    Attributes:
-        analysis: the name of the analysis that turned its texts into terms.
-        documents: how many documents have a token in this field.
-        tokens: the number of tokens.
-        terms: each of the topics' terms with its document frequency and collection frequency.
-    """
-
-    analysis: str
-    documents: int
-    tokens: int
-    terms: Mapping[str, tuple[int, int]]
-
-
-@dataclass(frozen=True)
-class KnownStatistics:
+class KnownStatistics(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What we know about a field in the whole collection: counts, or numbers fitted to scores.
 
     Attributes:
         analysis: the name of the analysis that turned its texts into terms.
+        documents: how many documents have a token in this field; None if unknown.
         tokens: the number of tokens.
         terms: each term's document frequency and collection frequency; None if unknown.
-        documents: how many documents have a token in this field; None if unknown.
         estimated: whether the terms' numbers are estimates, which larger counts don't contradict.
     """
 
     analysis: str
-    tokens: Count
-    terms: Mapping[str, tuple[Count | None, Count | None]]
     documents: Count | None = None
+    tokens: Count
+    terms: dict[str, tuple[Count | None, Count | None]]
     estimated: bool = False
 
     def __post_init__(self) -> None:
@@ -70,7 +51,7 @@ class KnownStatistics:
             raise ValueError("fewer tokens than documents")
 
 
-def write_statistics(path: Path, fields: Mapping[str, FieldStatistics]) -> None:
+def write_statistics(path: Path, fields: Mapping[str, KnownStatistics]) -> None:
     """Writes the fields' statistics as JSON.
 
     Args:
