@@ -17,10 +17,10 @@ from touche.data.places import find_corpus, locate_topics
 from touche.errors import MissingDataError, ToucheError, counted
 from touche.tasks import PAIR, Corpus, Rules, Task
 from touche.trec.by_stance import ranking_names, read_counted
-from touche.trec.columns import Columns, Run, RunLine
+from touche.trec.columns import Run, RunLine
 from touche.trec.framed import Table
 from touche.trec.run_forms import AnyRun, RunSource, run_sources
-from touche.trec.runs import MAX_DEPTH, LineError, check_broken, read_columns, split_columns
+from touche.trec.runs import MAX_DEPTH, LineError, read_with_errors, split_columns
 from touche.trec.topics import in_order, read_topics
 
 if TYPE_CHECKING:
@@ -110,15 +110,13 @@ class _LintedRun:
     Attributes:
         readable: the readable lines. If stances are ranked separately, ranking names such as ``1 PRO``
             replace topics.
-        errors: what's wrong with the other lines.
-        has_mark: whether the file begins with a byte order mark.
+        errors: what's wrong with the other lines and the file's beginning.
         is_ordered_by_score: whether the task's evaluator sorts lines by score. Otherwise, each stance has its
             own ranking, which the organizers' script sorts by rank.
     """
 
     readable: Run
     errors: Sequence[LineError]
-    has_mark: bool = False
     is_ordered_by_score: bool = True
 
     @property
@@ -267,16 +265,9 @@ def format_errors(path: Path) -> list[Finding]:
 
 def _unreadable_lines(run: _LintedRun) -> Iterator[Finding]:
     """Yields broken lines, a byte order mark, or that there are no lines at all."""
-    if run.has_mark:
-        yield run.finding(
-            code="byte-order-mark",
-            line=1,
-            message="the file begins with a byte order mark",
-            remedy="save the file without it; trec_eval treats it as part of the topic",
-        )
     for error in run.errors:
         yield run.finding(code=error.kind, line=error.line, message=error.problem, remedy=error.remedy)
-    if not (run.lines or run.errors or run.has_mark):
+    if not (run.lines or run.errors):
         yield run.finding(
             code="empty-run", line=None, message="the run is empty", remedy="check how it was written"
         )
@@ -579,15 +570,8 @@ def _read_run(source: RunSource) -> _LintedRun:
     content = source.content
     if isinstance(content, Run):
         content = source.named(content).text().encode()
-    errors = list[LineError]()
-
-    def note_error(error: LineError) -> None:
-        errors.append(error)
-        check_broken(errors, source.path)
-
-    columns = Columns()
-    has_mark = read_columns(source.path, columns, note_error, content)
-    return _LintedRun(columns.run(source.name), errors, has_mark)
+    run, errors = read_with_errors(source.path, content)
+    return _LintedRun(replace(run, path=source.name), errors)
 
 
 def _read_rankings(source: RunSource, rules: Rules, topics: Collection[str] | None) -> _LintedRun:

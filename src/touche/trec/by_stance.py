@@ -12,7 +12,7 @@ from touche.errors import counted
 from touche.io.identifiers import quoted
 from touche.io.opening import OF_TABLES, read_lines
 from touche.trec.columns import Columns, Run, RunLine
-from touche.trec.runs import MOST_DIGITS, LineError, check_broken, parse_line, split_columns
+from touche.trec.runs import MOST_DIGITS, LineError, add_error, parse_line, split_columns
 
 _RANK = re.compile(f"[1-9][0-9]{{0,{MOST_DIGITS - 1}}}")
 _SCORE = re.compile(r"-?[0-9]+\.?[0-9]*")
@@ -83,8 +83,7 @@ def read_counted(
             last_lines[ranking] = line
             counted.append((number, line))
         except LineError as error:
-            skipped.append(error)
-            check_broken(skipped, path)
+            add_error(skipped, error, path)
     columns = Columns()
     columns.add_lines(counted)
     return columns.run(path), skipped

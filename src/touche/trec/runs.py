@@ -3,7 +3,7 @@
 import os
 import re
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from math import inf, isfinite
 from numbers import Real
@@ -72,47 +72,46 @@ def read_run(path: Path, content: bytes | None = None) -> Run:
     """
     columns = Columns()
     try:
-        read_columns(path, columns, content=content)
+        _read(path, content, columns)
     except InputError:
         check_unique(columns.run(path).rankings)  # report errors above the broken line first
         raise
     return checked(columns.run(path))
 
 
-def read_columns(
-    path: Path,
-    columns: Columns,
-    note: Callable[[LineError], None] | None = None,
-    content: bytes | None = None,
-) -> bool:
-    """Reads a run's lines. The file may be empty, and documents may occur twice.
-
-    Args:
-        path, content: as in ``read_run``.
-        columns: receives the lines, including those before an error.
-        note: called with an error for each broken or blank line. Without it, the first broken line is an
-            error, and blank lines are skipped.
+def read_with_errors(path: Path, content: bytes | None = None) -> tuple[Run, list[LineError]]:
+    """Reads a run that may be empty, or contain documents twice; arguments as in ``read_run``.
 
     Returns:
-        Whether the file starts with a byte order mark.
+        The readable lines, and an error for each other line and for a byte order mark.
 
     Raises:
-        InputError: if the file is unreadable or a line is broken.
+        InputError: if the file is unreadable or has too many broken lines.
+    """
+    columns = Columns()
+    errors = list[LineError]()
+    _read(path, content, columns, errors)
+    return columns.run(path), errors
+
+
+def _read(path: Path, content: bytes | None, columns: Columns, errors: list[LineError] | None = None) -> None:
+    """Reads a run's lines into columns, including those before an error. Without a list for the errors, the
+    first broken line raises its error, and blank lines are skipped.
     """
     lines = bytes_of_lines(path, OF_TABLES, content)
     first_line = 1
-    has_mark = False
     while block := list(islice(lines, BLOCK)):
-        if first_line == 1:
-            has_mark = block[0].startswith(BOM_UTF8)  # such a line is parsed alone, because decoding drops it
+        if first_line == 1 and block[0].startswith(BOM_UTF8) and errors is not None:
+            problem = "the file begins with a byte order mark"
+            remedy = "save the file without it; trec_eval treats it as part of the topic"
+            errors.append(LineError("byte-order-mark", path, problem=problem, remedy=remedy, line=1))
         if not _add_at_once(block, first_line, columns):
             parsed_lines = list[tuple[int, RunLine]]()
             try:
-                parsed_lines.extend(_parse_one_by_one(block, path, first_line, note))
+                parsed_lines.extend(_parse_one_by_one(block, path, first_line, errors))
             finally:  # extend has already added the lines above an error
                 columns.add_lines(parsed_lines)
         first_line += len(block)
-    return has_mark
 
 
 def _add_at_once(lines: Sequence[bytes], first_line: int, columns: Columns) -> bool:
@@ -156,19 +155,27 @@ def _add_at_once(lines: Sequence[bytes], first_line: int, columns: Columns) -> b
 
 
 def _parse_one_by_one(
-    block: Sequence[bytes], path: Path, first_line: int, note: Callable[[LineError], None] | None
+    block: Sequence[bytes], path: Path, first_line: int, errors: list[LineError] | None
 ) -> Iterator[tuple[int, RunLine]]:
-    """Yields lines with their numbers. ``note`` is as in ``read_columns``."""
+    """Yields lines with their numbers. ``errors`` is as in ``_read``."""
     for number, text in enumerate(decoded(block, path, first_line), first_line):
         # A byte order mark, which decoding drops, can be all of a file. Other lines include their end.
-        if not text or (note is None and not text.strip()):
+        if not text or (errors is None and not text.strip()):
             continue
         try:
             yield number, parse_line(text, path, number)
         except LineError as error:
-            if note is None:
+            if errors is None:
                 raise
-            note(error)
+            add_error(errors, error, path)
+
+
+def add_error(errors: list[LineError], error: LineError, path: Path) -> None:
+    """Adds an error. If there are so many that the file can't be a run, it raises an InputError."""
+    errors.append(error)
+    if len(errors) > MOST_BROKEN_LINES:
+        problem = f"more than {MOST_BROKEN_LINES} broken lines"
+        raise InputError(path, problem, "check that this is a run", line=error.line)
 
 
 def other_format(text: str, line: int) -> tuple[str, str] | None:
@@ -358,13 +365,6 @@ def parse_line(text: str, path: Path, number: int) -> RunLine:
         remedy = "write decimal numbers that are finite as float32"
         raise LineError("score", path, problem=problem, remedy=remedy, line=number)
     return RunLine(topic=topic, stance=stance, document=document, rank=int(rank), score=value, tag=tag)
-
-
-def check_broken(broken: Sequence[Any], path: Path) -> None:
-    """Raises an InputError if so many lines are broken that the file can't be a run."""
-    if len(broken) > MOST_BROKEN_LINES:
-        problem = f"more than {MOST_BROKEN_LINES} broken lines"
-        raise InputError(path, problem, "check that this is a run", line=broken[-1].line)
 
 
 def is_other_file(path: Path) -> bool:
