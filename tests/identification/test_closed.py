@@ -8,7 +8,8 @@ import pytest
 
 from identifying import by_baseline, search_named_analyses
 from touche.data.datasets import open_dataset
-from touche.documents.document_records import AnyDocument
+from touche.documents.collection import Documents
+from touche.documents.document_records import AnyDocument, Argument
 from touche.identification.answer import Answer, answer
 from touche.identification.closed import fit_closed
 from touche.identification.counts import NAMED, count_terms
@@ -18,6 +19,7 @@ from touche.identification.hypotheses import MAXIMUM, Hypothesis
 from touche.identification.samples import Sample, sample_of
 from touche.identification.search import CLOSED
 from touche.trec.runs import RunLine
+from touche.trec.topics import Topic
 
 TOY = "spot-check/arguments"
 PARTS = "premises and conclusion"
@@ -60,6 +62,17 @@ def test_runs_of_the_shipped_formulas_are_identified(
     answered = answer_to(by_baseline(name, open_dataset(TOY), **options))
     assert answered.first_line.startswith(first_line)
     assert answered.candidates[0].shares[0] == 1 and not answered.worst
+
+
+def test_arguments_without_conclusions_are_identified() -> None:
+    texts = ["cats sleep " * (number % 5) + "dogs bark " * (number % 7) for number in range(40)]
+    documents = [Argument(f"a{number}", "", (text,)) for number, text in enumerate(texts)]
+    source = replace(
+        open_dataset(TOY), topics=(Topic("1", "Do cats sleep?"),), documents=Documents.of(documents)
+    )
+    sample = sample_of(by_baseline("dirichletlm", source), source.topics, documents, TOY)
+    best, *_ = answer(sample, documents).candidates
+    assert best.hypothesis.startswith(f"LMDirichlet of maximum of {PARTS}") and best.shares[0] == 1
 
 
 def test_a_wrong_score_among_many_makes_the_answer_undecided(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -88,6 +88,14 @@ def test_lengths_are_relative_to_known_means_and_k1_and_b_are_those_of_all_field
     assert np.array_equal(replace(other, mean_lengths=(200.0,)).predicted(begin), other.predicted(begin))
 
 
+@pytest.mark.parametrize("model", MODELS)
+def test_texts_without_a_term_are_fitted(model: str) -> None:
+    """In a small sample, it may be that no conclusion has a term of a title."""
+    empty = replace(problem(model, ONE, seed=1), counts=(made_counts(1, terms=0),))
+    fitted = describe_fit(empty, fit(empty))
+    assert (fitted.share(), fitted.free_parameters) == (1, 0)
+
+
 @pytest.mark.parametrize("how", [SUM, MAXIMUM])
 def test_numbers_relative_to_known_means_are_found_again(how: str) -> None:
     original = replace(problem(BM25, (PAIR, how, 1.0), seed=1, rows=200), mean_lengths=(400.0, 90.0))

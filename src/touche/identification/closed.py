@@ -117,12 +117,15 @@ FORMULAS: Mapping[str, Formula] = {
 
 def _shared(values: Parameters, known: Statistics) -> list[float]:
     """Returns the numbers shared by all terms of a field, in the model's order. All are positive."""
+    # At least 1, because no document may have this field.
+    documents = max(known.documents, 1)
+    tokens = max(known.tokens, 1)
     if K1 in values:  # BM25 has c0 = k1 (1 - b) and c1 = k1 b / avgdl, where avgdl is tokens / documents
         # The fit can try b >= 1 or tiny parameters, but the logarithms of c0 and c1 must be finite.
         c0 = max(values[K1] * (1 - values[B]), 1e-12)
-        return [c0, max(values[K1] * values[B], 1e-12) * known.documents / known.tokens]
+        return [c0, max(values[K1] * values[B], 1e-12) * documents / tokens]
     if C in values:  # PL2 has c avgdl
-        return [values[C] * known.tokens / known.documents]
+        return [values[C] * tokens / documents]
     return [values[MU]] if MU in values else []
 
 

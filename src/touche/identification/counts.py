@@ -341,17 +341,12 @@ def _terms(
 
 def _mapped(distinct: Sequence[str], filters: Sequence[str]) -> list[str]:
     """Maps each word using Lucene's token filters. Removed words become empty, and parts are joined."""
-    [terms] = _tokens([" ".join(distinct)], filters)  # one call to Java for all words
+    from touche.lucene.analysis import Chain, tokens  # optional: Lucene
+
+    analyzer = Chain(tuple(filters), tokenizer="whitespace").build()
+    terms = tokens(analyzer, " ".join(distinct))  # one call to Java for all words
     # As many terms as words means one term per word. Lucene splits words with more than 255
     # characters, but none of these filters removes words as well.
     if len(terms) == len(distinct):
         return terms
-    return ["".join(tokens) for tokens in _tokens(distinct, filters)]
-
-
-def _tokens(texts: Sequence[str], filters: Sequence[str]) -> list[list[str]]:
-    """Returns each text's tokens, which Lucene splits at whitespace and filters."""
-    from touche.lucene.analysis import Chain, tokens  # optional: Lucene
-
-    analyzer = Chain(tuple(filters), tokenizer="whitespace").build()
-    return [tokens(analyzer, text) for text in texts]
+    return ["".join(tokens(analyzer, word)) for word in distinct]

@@ -7,7 +7,7 @@ number. Shared numbers are logarithms. The arrays tf, dl and own contain an elem
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -56,10 +56,6 @@ class Model:
     of_field: Mapping[str, float] = field(default_factory=dict)
     relative: Mapping[str, float] = field(default_factory=dict)
     linear: bool = True
-
-    def with_mean_lengths(self) -> "Model":
-        """Returns the model for lengths relative to their mean."""
-        return replace(self, common=self.relative, of_field={}) if self.relative else self
 
 
 def dirichlet(tf: Array, dl: Array, own: Array, shared: Array) -> Part:

@@ -1,6 +1,6 @@
 """Fits a hypothesis's numbers to scores: least squares with a Cauchy loss."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -52,7 +52,9 @@ class Problem:
     def model(self) -> Model:
         """The hypothesis's model."""
         model = MODELS[self.hypothesis.model]
-        return model.with_mean_lengths() if self.mean_lengths else model
+        if self.mean_lengths and model.relative:
+            return replace(model, common=model.relative, of_field={})
+        return model
 
     @cached_property
     def shared_columns(self) -> list[list[int]]:
@@ -105,14 +107,10 @@ class Problem:
 
     def predicted(self, numbers: Array) -> Array:
         """Returns the documents' predicted scores."""
-        field_scores = self.field_scores(numbers)
+        field_scores = self._field_scores(self._parts(numbers))
         if self.hypothesis.combination == MAXIMUM:
             return np.asarray(field_scores.max(axis=0))
         return np.asarray(field_scores.sum(axis=0))  # works for a single field too
-
-    def field_scores(self, numbers: Array) -> Array:
-        """Returns each document's score (column) in each field (row)."""
-        return np.array([self._by_document(index, part.value) for index, part in self._parts(numbers)])
 
     def residuals(self, numbers: Array) -> Array:
         """Returns predicted scores minus the run's scores."""
@@ -125,13 +123,13 @@ class Problem:
     def jacobian(self, numbers: Array) -> Array:
         """Returns the scores' derivatives (rows) with respect to the numbers (columns)."""
         slopes = np.zeros((len(self.scores), self.size))
-        field_scores = self.field_scores(numbers)
+        parts = self._parts(numbers)
+        field_scores = self._field_scores(parts)
         counted = np.ones_like(field_scores)  # 1 where a field (row) contributes to a document's score
         if self.hypothesis.combination == MAXIMUM:
             fields = np.arange(len(field_scores))[:, None]
             counted = (field_scores.argmax(axis=0) == fields).astype(float)
-        for index, part in self._parts(numbers):
-            counts = self.counts[index]
+        for index, (counts, part) in enumerate(zip(self.counts, parts, strict=True)):
             columns = self.own_columns[index].start + counts.terms
             slopes[counts.rows, columns] = part.by_own * counted[index, counts.rows]
             for column, slope in zip(self.shared_columns[index], part.by_shared, strict=True):
@@ -152,8 +150,9 @@ class Problem:
         total = replace(self, hypothesis=replace(self.hypothesis, combination=SUM))
         return int(np.linalg.matrix_rank(total.jacobian(numbers)))
 
-    def _parts(self, numbers: Array) -> Iterator[tuple[int, Part]]:
-        """Yields each field's index and its terms' weighted contributions."""
+    def _parts(self, numbers: Array) -> list[Part]:
+        """Returns the weighted contributions of each field's terms."""
+        parts = []
         weights = [1.0, self.weight(numbers)]  # the first field's and, if there is one, the second's
         for index, counts in enumerate(self.counts):
             part = self.model.part(
@@ -163,7 +162,12 @@ class Problem:
                 numbers[self.shared_columns[index]],
             )
             factor = counts.qtf * weights[index]
-            yield index, Part(part.value * factor, part.by_own * factor, part.by_shared * factor)
+            parts.append(Part(part.value * factor, part.by_own * factor, part.by_shared * factor))
+        return parts
+
+    def _field_scores(self, parts: Sequence[Part]) -> Array:
+        """Returns each document's score (column) in each field (row)."""
+        return np.array([self._by_document(index, part.value) for index, part in enumerate(parts)])
 
     def _by_document(self, index: int, values: Array) -> Array:
         """Adds up a field's term values by document. ``index`` is the field's."""
@@ -252,7 +256,7 @@ def _fit_scale(
     for _ in range(steps):
         diagonal = np.diag(matrix)
         # The ridge grows with the largest element, and isn't 0 if all elements are.
-        damped = matrix + np.diag(damping * diagonal + _RIDGE * (1 + diagonal.max()))
+        damped = matrix + np.diag(damping * diagonal + _RIDGE * (1 + diagonal.max(initial=0)))
         changed = np.clip(numbers - np.linalg.solve(damped, slope), lowest, highest)
         changed_loss = _loss(problem, changed, scale)
         if changed_loss >= loss or np.isnan(changed_loss):
