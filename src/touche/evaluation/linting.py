@@ -108,6 +108,7 @@ class _LintedRun:
     """A run's readable lines, and an error per other line.
 
     Attributes:
+        path: the run's file or name.
         readable: the readable lines. If stances are ranked separately, ranking names such as ``1 PRO``
             replace topics.
         errors: what's wrong with the other lines and the file's beginning.
@@ -115,14 +116,10 @@ class _LintedRun:
             own ranking, which the organizers' script sorts by rank.
     """
 
+    path: Path
     readable: Run
     errors: Sequence[LineError]
     is_ordered_by_score: bool = True
-
-    @property
-    def path(self) -> Path:
-        """The run's file or name."""
-        return self.readable.path
 
     @cached_property
     def lines(self) -> Sequence[Numbered]:
@@ -169,8 +166,8 @@ class _Known:
     """
 
     task: Task
-    topics: frozenset[str] | None
-    documents: frozenset[str] | None = None
+    topics: set[str] | None
+    documents: set[str] | None = None
     results: int | None = None
 
     @property
@@ -214,9 +211,9 @@ def lint(
     sources = run_sources(runs)
     team_of_run = teams_of_runs([source.name for source in sources], teams)
     card, corpus = tasks.dataset(task)
-    topics: frozenset[str] | None = None
+    topics: set[str] | None = None
     with suppress(MissingDataError):
-        topics = frozenset(topic.number for topic in read_topics(locate_topics(card, corpus)))
+        topics = {topic.number for topic in read_topics(locate_topics(card, corpus))}
     linted = [
         _read_rankings(source, card.rules, topics) if card.rules.by_stance else _read_run(source)
         for source in sources
@@ -256,9 +253,9 @@ def format_errors(path: Path) -> list[Finding]:
     Raises:
         ToucheError: if the file isn't text.
     """
-    run = _read_run(RunSource(path, None, path))
-    run = replace(run, readable=run.readable.rankings)  # image retrieval runs have a ranking per stance
-    findings = chain(_unreadable_lines(run), _repeated_documents(run), _wrong_ranks(run))
+    run, broken = read_with_errors(path)
+    linted = _LintedRun(path, run.rankings, broken)  # image retrieval runs have a ranking per stance
+    findings = chain(_unreadable_lines(linted), _repeated_documents(linted), _wrong_ranks(linted))
     errors = [finding for finding in findings if finding.severity == ERROR]
     return sorted(errors, key=lambda finding: finding.line or 0)
 
@@ -492,7 +489,7 @@ def _submission_findings(
 
 def _missing_topics_note(run: _LintedRun, known: _Known) -> Iterator[str]:
     """Yields a note about topics without results: they break no rule, but lower the score."""
-    missing = (known.topics or frozenset()) - run.rankings.keys()  # none if the topics are unknown
+    missing = (known.topics or set()) - run.rankings.keys()  # none if the topics are unknown
     if missing:
         listed = ", ".join(sorted(missing, key=in_order))
         effect = "trec_eval counts them as 0"
@@ -571,7 +568,7 @@ def _read_run(source: RunSource) -> _LintedRun:
     if isinstance(content, Run):
         content = source.named(content).text().encode()
     run, errors = read_with_errors(source.path, content)
-    return _LintedRun(replace(run, path=source.name), errors)
+    return _LintedRun(source.name, run, errors)
 
 
 def _read_rankings(source: RunSource, rules: Rules, topics: Collection[str] | None) -> _LintedRun:
@@ -580,29 +577,26 @@ def _read_rankings(source: RunSource, rules: Rules, topics: Collection[str] | No
     if isinstance(content, Run):
         content = source.named(content)
     run, errors = read_counted(source.path, rules.stances, rules.ids, rules.max_results, topics, content)
-    rankings = replace(run, path=source.name).by_stance()
-    return _LintedRun(rankings, errors, is_ordered_by_score=False)
+    return _LintedRun(source.name, run.by_stance(), errors, is_ordered_by_score=False)
 
 
 def _read_known(
-    runs: Iterable[_LintedRun], task: Task, corpus: Corpus, topics: frozenset[str] | None
+    runs: Iterable[_LintedRun], task: Task, corpus: Corpus, topics: set[str] | None
 ) -> tuple[_Known, list[str]]:
     """Returns what to check runs against, and a note for each missing part."""
     notes = []
-    rankings: frozenset[str] | None = None  # ranking names
+    known = _Known(task, None if topics is None else {*ranking_names(topics, task.rules.ranked_stances)})
     if topics is None:
         notes.append(f"topics are not checked, because topics/{task.topics} is missing")
-    else:
-        rankings = frozenset(ranking_names(topics, task.rules.ranked_stances))
     folder = find_corpus(corpus)
-    if not folder:
+    if folder is None:
         notes.append(f"document ids are not checked, because corpora/{corpus.directory} is missing")
-        return _Known(task, rankings), notes
+        return known, notes
     from touche.documents.discovery import find_documents  # here, because it takes 34 ms
 
     wanted = {id for run in runs for _, line in run.lines for id in task.rules.ids_of(line.document)}
     present, results = _look_up(wanted, find_documents(folder), task.rules)
-    return _Known(task=task, topics=rankings, documents=frozenset(present), results=results), notes
+    return replace(known, documents=present, results=results), notes
 
 
 def _look_up(wanted: set[str], documents: "Iterable[AnyDocument]", rules: Rules) -> tuple[set[str], int]:
