@@ -249,8 +249,9 @@ class ExpectedTopics(Expected, kw_only=True, frozen=True):
             ValueError: if a tag or a value is missing in the table, or there are two values per topic.
         """
         task, _ = dataset(self.dataset)
-        subject = (dimension, self.measure)
-        rows_of_dimension = [row for row in values_of_topics(task) if (row.dimension, row.measure) == subject]
+        rows_of_dimension = [
+            row for row in values_of_topics(task) if (row.dimension, row.measure) == (dimension, self.measure)
+        ]
         rows = [row for row in rows_of_dimension if row.tag == self.tag]
         if not rows:
             remedy = choice(self.tag, dict.fromkeys(row.tag for row in rows_of_dimension))

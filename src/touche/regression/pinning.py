@@ -32,22 +32,10 @@ def update(outcomes: Iterable[Outcome], log: Log) -> list[Outcome]:
         All outcomes; replaced ones have passed, or failed if the file can't be written. A score without
         judged results isn't written, and its remark says so.
     """
-    updated = []
-    for before in outcomes:
-        after = _updated(before)
-        entry = after.expected
-        old_value = before.expected.value
-        if old_value != entry.value:
-            parts = (f"{entry.command} on {entry.dataset}", *entry.value_name_and_evaluator)
-            subject = ", ".join(part for part in parts if part)  # a ranking has no evaluator
-            difference = "" if before.difference is None else f" ({before.difference:+.5f})"
-            old_text = "–" if old_value == "" else old_value  # a new entry's digest is empty
-            log(f"moved: {subject}: {old_text} -> {entry.value}{difference}")
-        updated.append(after)
-    return updated
+    return [_updated(outcome, log) for outcome in outcomes]
 
 
-def _updated(outcome: Outcome) -> Outcome:
+def _updated(outcome: Outcome, log: Log) -> Outcome:
     """Rewrites an outcome's pinned value if it differs; returns the outcome with the new value."""
     expected = outcome.expected
     got = outcome.got
@@ -65,6 +53,11 @@ def _updated(outcome: Outcome) -> Outcome:
     except Exception as error:
         unwritten = failed(expected, error)
         return replace(outcome, verdict=unwritten.verdict, remark=unwritten.remark)
+    parts = (f"{expected.command} on {expected.dataset}", *expected.value_name_and_evaluator)
+    subject = ", ".join(part for part in parts if part)  # a ranking has no evaluator
+    difference = "" if outcome.difference is None else f" ({outcome.difference:+.5f})"
+    old_text = "–" if expected.value == "" else expected.value  # a new entry's digest is empty
+    log(f"moved: {subject}: {old_text} -> {pinned.value}{difference}")
     return replace(outcome, expected=pinned, verdict=PASSED)
 
 
