@@ -2,7 +2,7 @@
 
 from touche import Documents, Rankings, Topics, baseline, check_range, scan
 
-from .stances import Objects, lexicon
+from .stances import lexicon, sides_of_words, stance
 
 
 @baseline
@@ -20,6 +20,5 @@ def stance_lexicon(topics: Topics, documents: Documents, *, window: int = 5, dep
     texts = {document.id: document.text for document in scan.picked(documents, ids)}
     polarities = lexicon()
     for topic, hits in rankings:
-        objects = Objects.from_topic(topic)
-        stances = {id: objects.stance(texts[id], polarities, window) for id, _ in hits}
-        yield topic, [(id, score, stances[id]) for id, score in hits]
+        sides = sides_of_words(topic)
+        yield topic, [(id, score, stance(texts[id], sides, polarities, window)) for id, score in hits]

@@ -2,7 +2,6 @@
 
 from bisect import bisect
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import touche
@@ -11,61 +10,48 @@ from touche import Topic, scan
 POLARITIES = {"praise.txt": 1, "blame.txt": -1}  # by the words' file name
 
 
-@dataclass(frozen=True)
-class Objects:
-    """The words of each compared object. A word that both objects share mentions neither.
+def sides_of_words(topic: Topic) -> dict[str, int] | None:
+    """Returns 1 for each word of the first compared object, -1 for the second's; None if there aren't two.
 
-    Attributes:
-        first, second: words in lower case without the plural's s; empty if the topic doesn't compare two
-            objects.
+    Words are in lower case without the plural's s. A word that both objects share is left out.
     """
+    # Lucene's English stop words have no term.
+    objects = [
+        {singular(word) for word in words(name) if scan.terms(word, "stopped")} for name in topic.objects
+    ]
+    if len(objects) != 2 or not all(objects):
+        return None
+    first, second = objects
+    return dict.fromkeys(first - second, 1) | dict.fromkeys(second - first, -1)
 
-    first: frozenset[str] = frozenset()
-    second: frozenset[str] = frozenset()
 
-    @classmethod
-    def from_topic(cls, topic: Topic) -> "Objects":
-        """Returns a topic's objects; both are empty if there aren't two."""
-        if len(topic.objects) != 2:
-            return cls()
-        # Lucene's English stop words have no term.
-        first, second = (
-            frozenset(singular(word) for word in words(name) if scan.terms(word, "stopped"))
-            for name in topic.objects
-        )
-        return cls(first, second)
+def stance(text: str, sides: Mapping[str, int] | None, polarities: Mapping[str, int], window: int) -> str:
+    """Returns a text's stance; Q0 if the topic doesn't compare two objects.
 
-    def stance(self, text: str, polarities: Mapping[str, int], window: int) -> str:
-        """Returns a text's stance; Q0 if the topic doesn't compare two objects.
-
-        Args:
-            text: the text.
-            polarities: 1 for words of praise, -1 for words of blame.
-            window: the largest distance between such a word and a mention, in words.
-        """
-        if not (self.first and self.second):
-            return "Q0"
-        tokens = words(text)
-        sides = [self._side(token) for token in tokens]
-        mentions = [(position, side) for position, side in enumerate(sides) if side]
-        votes = []  # positive for the first object, 0 for a word equally near to both
-        for position, token in enumerate(tokens):
-            side = _nearest_side(mentions, position, window) if token in polarities else None
-            if side is not None:
-                votes.append(polarities[token] * side)
-        if not votes:  # no word of praise or blame near a mention
-            return "NO"
-        if sum(votes) == 0:
-            return "NEUTRAL"
-        return "FIRST" if sum(votes) > 0 else "SECOND"
-
-    def _side(self, token: str) -> int:
-        """Returns 1 if a word mentions the first object, -1 for the second, otherwise 0."""
-        is_first = singular(token) in self.first
-        is_second = singular(token) in self.second
-        if is_first == is_second:  # neither object, or both
-            return 0
-        return 1 if is_first else -1
+    Args:
+        text: the text.
+        sides: the sides of words that mention an object, from ``sides_of_words``.
+        polarities: 1 for words of praise, -1 for words of blame.
+        window: the largest distance between such a word and a mention, in words.
+    """
+    if sides is None:
+        return "Q0"
+    tokens = words(text)
+    mentions = [
+        (position, sides[singular(token)])
+        for position, token in enumerate(tokens)
+        if singular(token) in sides
+    ]
+    votes = []  # positive for the first object, 0 for a word equally near to both
+    for position, token in enumerate(tokens):
+        side = _nearest_side(mentions, position, window) if token in polarities else None
+        if side is not None:
+            votes.append(polarities[token] * side)
+    if not votes:  # no word of praise or blame near a mention
+        return "NO"
+    if sum(votes) == 0:
+        return "NEUTRAL"
+    return "FIRST" if sum(votes) > 0 else "SECOND"
 
 
 def lexicon() -> dict[str, int]:

@@ -51,9 +51,21 @@ def measure_named(name: str, model: str) -> Measure:
 def stem_cosines(topics: PairsOfTopics) -> list[list[float]]:
     """Returns each pair's cosine between its sentences' stems, weighted by tf-idf: at least 0, below 0.9.
 
-    A cosine of 0.9 or more becomes 0, because one sentence only repeats the other.
+    A cosine of 0.9 or more becomes 0, because one sentence only repeats the other. A stem's df is the number
+    of the topic's distinct sentences that contain it.
     """
-    return [_stem_cosines_of_topic(pairs) for pairs in topics]
+    analysis = analysis_named("english")
+    coherences = []
+    for pairs in topics:
+        tf_by_text = {text: Counter(analysis.terms(text)) for text in _distinct_texts(pairs)}
+        df_by_stem = Counter(stem for tf in tf_by_text.values() for stem in tf)
+        idf = {stem: log(1 + len(tf_by_text) / df) for stem, df in df_by_stem.items()}
+        weights = {
+            text: {stem: count * idf[stem] for stem, count in tf.items()} for text, tf in tf_by_text.items()
+        }
+        cosines = [_cosine(weights[pair.first.text], weights[pair.second.text]) for pair in pairs]
+        coherences.append([_coherence(cosine) for cosine in cosines])
+    return coherences
 
 
 def embedding_cosines(topics: PairsOfTopics) -> list[list[float]]:
@@ -103,21 +115,6 @@ def _next_sentence_weights(bert: Bert, folder: Path) -> list[Array]:
             remedy = "choose a model trained to predict next sentences, such as bert-base-uncased"
             raise InputError(folder, problem, remedy)
     return [bert.weights[name] for name in shapes]
-
-
-def _stem_cosines_of_topic(pairs: Sequence[Pair]) -> list[float]:
-    """Returns the coherence of a topic's pairs.
-
-    A stem's df is the number of the topic's distinct sentences that contain it.
-    """
-    analysis = analysis_named("english")
-    tf_by_text = {text: Counter(analysis.terms(text)) for text in _distinct_texts(pairs)}
-    df_by_stem = Counter(stem for tf in tf_by_text.values() for stem in tf)
-    idf = {stem: log(1 + len(tf_by_text) / df) for stem, df in df_by_stem.items()}
-    weights = {
-        text: {stem: count * idf[stem] for stem, count in tf.items()} for text, tf in tf_by_text.items()
-    }
-    return [_coherence(_cosine(weights[pair.first.text], weights[pair.second.text])) for pair in pairs]
 
 
 def _coherence(cosine: float) -> float:

@@ -33,8 +33,8 @@ def split_argument(argument: Argument) -> Argument:
     sentences = []
     if len(conclusion.split()) >= _MIN_CONCLUSION_WORDS:
         sentences.append(Sentence(f"{argument.id}__CONC__1", conclusion))
-    texts_of_premises = [text for premise in argument.premises for text in split_text(premise)]
-    for number, text in enumerate(texts_of_premises, 1):
+    texts = [text.strip() for premise in argument.premises for text in split_with_blanks(premise)]
+    for number, text in enumerate(filter(None, texts), 1):
         sentences.append(Sentence(f"{argument.id}__PREMISE__{number}", text))
     return replace(argument, sentences=tuple(sentences))
 
@@ -57,9 +57,3 @@ def distinct_sentences(argument: Argument) -> dict[str, int]:
 def normalised(text: str) -> str:
     """Returns a text without case and with single blanks, to find equal sentences."""
     return " ".join(text.casefold().split())
-
-
-def split_text(text: str) -> list[str]:
-    """Splits English text into sentences like Java's BreakIterator, without surrounding blanks."""
-    sentences = [sentence.strip() for sentence in split_with_blanks(text)]
-    return [sentence for sentence in sentences if sentence]
