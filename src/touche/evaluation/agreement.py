@@ -16,6 +16,7 @@ import numpy as np
 
 from touche import tasks
 from touche.errors import ToucheError, warn
+from touche.evaluation.comparison import scorer
 from touche.evaluation.notes import all_warnings
 from touche.evaluation.scores import Evaluated
 from touche.evaluation.scoring import score_task
@@ -203,7 +204,7 @@ def scored_overlap(unscored: Overlap, a: Evaluated, b: Evaluated, *baselines: Ev
         a, b: original and rerun in one dimension, with trec_eval or the measure's only evaluator.
         baselines: none, or each run's baseline in the same dimension.
     """
-    evaluator = EVALUATOR if EVALUATOR in a.evaluations else next(iter(a.evaluations))
+    evaluator = scorer(a, EVALUATOR)
     evaluations = [run.evaluations[evaluator].per_topic for run in (a, b, *baselines)]
     topics = sorted(set[str]().union(*evaluations), key=in_order)
     # A topic without results counts as 0, even if the evaluator leaves it out.

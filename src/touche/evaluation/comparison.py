@@ -322,12 +322,12 @@ def comparisons(
             "a comparison needs at least two runs; pass another, or compare with published runs"
         )
     pairs_of_runs = [*_pairs(runs, reference)]
-    values = {id(run): run.values(_scorer(run, evaluator)) for run in runs}  # once, for all of a run's pairs
+    values = {id(run): run.values(scorer(run, evaluator)) for run in runs}  # once, for all of a run's pairs
     pairs = list[tuple[PairOfRuns, TopicValues, TopicValues]]()
     compared = list[Comparison]()
     why_missing = list[str]()
     for a, b in watched(pairs_of_runs, "testing", "comparisons", len(pairs_of_runs)):
-        pair = _pair(a, b, _scorer(a, evaluator))
+        pair = _pair(a, b, scorer(a, evaluator))
         try:
             if a.is_ranking:
                 pairs.append((pair, values[id(a)], values[id(b)]))
@@ -502,7 +502,7 @@ def _pairs(runs: Sequence[Evaluated], reference: Evaluated | None) -> Iterator[t
             yield from product(others, second)
 
 
-def _scorer(run: Evaluated, evaluator: str) -> str:
+def scorer(run: Evaluated, evaluator: str) -> str:
     """Returns the evaluator, or the only one that computes the run's measure."""
     return evaluator if evaluator in run.evaluations else next(iter(run.evaluations))
 

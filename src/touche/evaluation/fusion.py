@@ -1,6 +1,6 @@
 """Fuses several runs."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from math import fsum, sqrt
@@ -252,9 +252,7 @@ def fuse(
         raise ToucheError("fusion needs at least two runs; pass more")
     files = [source.path for source in sources if source.content is None]
     named_tasks = dict.fromkeys(filter(None, map(task_of_run, files)))
-    warnings = tuple(task_warnings(by_ranking))
-    if len(named_tasks) > 1:
-        warnings += (f"the runs are of {' and '.join(named_tasks)}; check that all runs are of one task",)
+    warnings = tuple(task_warnings(by_ranking, named_tasks))
     for warning in warnings:
         warn(warning)
     options: dict[str, Any] = {"method": method, "depth": depth, "tag": tag}
@@ -340,8 +338,13 @@ def fused_run(
     return columns.run(tag)
 
 
-def task_warnings(runs: Sequence[Run]) -> Iterator[str]:
-    """Yields warnings if the runs seem to be of different tasks."""
+def task_warnings(runs: Sequence[Run], named_tasks: Collection[str]) -> Iterator[str]:
+    """Yields warnings if the runs seem to be of different tasks.
+
+    Args:
+        runs: the runs.
+        named_tasks: the tasks that metadata next to the runs names.
+    """
     topics = [set(run.by_topic) for run in runs]
     not_in_all = set[str]().union(*topics) - topics[0].intersection(*topics)
     if not_in_all:
@@ -349,6 +352,8 @@ def task_warnings(runs: Sequence[Run]) -> Iterator[str]:
         yield f"{topics_of_some} in only some of the runs; check that all runs are of one task"
     if not any(_share_a_document(topic, runs) for topic in set[str]().union(*topics)):
         yield "no two runs share a document of a topic; check that all runs are of one task"
+    if len(named_tasks) > 1:
+        yield f"the runs are of {' and '.join(named_tasks)}; check that all runs are of one task"
 
 
 def _share_a_document(topic: str, runs: Sequence[Run]) -> bool:
