@@ -50,15 +50,9 @@ class Baselines(Group):
         return baselines.names()
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Returns a baseline's command. Its code isn't imported for shell completion, or to run its image."""
-        if ctx.resilient_parsing:  # shell completion
+        """Returns a baseline's command. For shell completion, the baseline's code isn't imported."""
+        if ctx.resilient_parsing:
             return Command(cmd_name, params=[*self.common_options], context_settings=_LENIENT)
-        if ctx.obj not in (
-            None,
-            HERE,
-            SPARK,
-        ):  # --runner, set by ``resolve_command``; click checks its name later
-            return _image_command(cmd_name, ctx.obj)
         return self.make_command(baselines.load(cmd_name), cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -111,23 +105,27 @@ class Baselines(Group):
             if previous_word not in options_with_value and (word in names or is_file(Path(word, FILE)))
         ]
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Puts --runner into ``ctx.obj``, so that ``get_command`` doesn't import a baseline that runs in an
-        image.
-        """
-        words = [part for word in args for part in (word.split("=", 1) if word.startswith("--") else [word])]
-        runners = [word for previous_word, word in pairwise(words) if previous_word == "--runner"]
-        if len(runners) > 1 and not ctx.resilient_parsing:
-            raise click.UsageError("--runner is passed twice; pass it once", ctx)
-        ctx.obj = runners[0] if runners else None
-        return super().resolve_command(ctx, args)
-
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Completes options, or baselines and folders; click would only complete names."""
         options = click.Command.shell_complete(self, ctx, incomplete)
         return options or BASELINE.shell_complete(ctx, click.Argument(["baseline"]), incomplete)
+
+
+class RunCommands(Baselines):
+    """The group for ``touche run``, which also runs baselines' images."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Looks for --runner first: a baseline that runs in an image isn't imported."""
+        words = [part for word in args for part in (word.split("=", 1) if word.startswith("--") else [word])]
+        runners = [word for previous_word, word in pairwise(words) if previous_word == "--runner"]
+        if len(runners) > 1 and not ctx.resilient_parsing:
+            raise click.UsageError("--runner is passed twice; pass it once", ctx)
+        is_local = not runners or runners[0] in (HERE, SPARK)
+        if is_local or ctx.resilient_parsing:
+            return super().resolve_command(ctx, args)
+        return args[0], _image_command(args[0], runners[0]), args[1:]  # click checks the runner's name later
 
 
 _READ = partial(option, section="Input and output")
@@ -151,7 +149,7 @@ _COMMON_OPTIONS: list[click.Parameter] = [
 
 
 @click.command(
-    cls=Baselines,
+    cls=RunCommands,
     common_options=_COMMON_OPTIONS,
     options_metavar=None,
     subcommand_metavar="BASELINE -i INPUT -o DIR [OPTION]...",
