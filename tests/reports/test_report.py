@@ -169,8 +169,8 @@ def test_where_the_evaluators_see_other_results_both_are_shown(reports: Reports)
     assert shown == [
         ("1", "b", [(1, 2)]),
         ("1", "a", [(2, 1)]),
-        ("2", "a", [(1, None)]),
-        ("2", "b", [(2, None)]),
+        ("2", "a", [(1, 1)]),
+        ("2", "b", [(2, 2)]),
     ]
 
 

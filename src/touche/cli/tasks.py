@@ -160,8 +160,9 @@ def tasks(
         results = published(task_id)
         if team is not None:
             results = _of_team(results, team)
-        sheets = _sheets_of_all_tasks(results)
-        if task_id is not None:
+        if task_id is None:
+            sheets = _sheets_of_all_tasks(results)
+        else:
             sheets = _sheets_of_task(library.task(task_id), results, every or team is not None)
         render(results, style, sheets)
 
@@ -254,21 +255,24 @@ def _sheets_of_task(card: Task, published: PublishedResults, every: bool) -> Ite
 def _sheets_of_all_tasks(published: PublishedResults) -> Iterator[Sheet]:
     """Yields every task's tables, titled with its id."""
     for task_id, rows in group_by(published, lambda row: row.task).items():
-        for sheet in _leaderboards(replace(published, records=tuple(rows)), every=True):
-            (title,) = sheet.above
-            yield replace(sheet, above=[f"{task_id}: {title}"])
+        yield from _leaderboards(replace(published, records=tuple(rows)), every=True, prefix=f"{task_id}: ")
 
 
-def _leaderboards(published: PublishedResults, every: bool) -> Iterator[Sheet]:
-    """Yields a table per dimension and measure. The stances' table always shows all runs."""
+def _leaderboards(published: PublishedResults, every: bool, prefix: str = "") -> Iterator[Sheet]:
+    """Yields a table per dimension and measure. The stances' table always shows all runs.
+
+    ``prefix`` is the beginning of the titles.
+    """
     for (dimension, measure, topics), results in published.by_kind.items():
         source = Column("source", format=partial(_sources_of_row, _number_by_source(results)))
         if dimension == STANCE:
-            title = f"Published {measure} of the detected stance, of each run and of all runs of its team"
+            title = (
+                f"{prefix}Published {measure} of the detected stance, of each run and of all runs of its team"
+            )
             yield Sheet([*_STANCES, source], results, _sources(results), [title])
         else:
             part = f", over {topics} topics and therefore not comparable" if topics else ""
-            yield _leaderboard(results, source, every, f"Published {measure} for {dimension}{part}")
+            yield _leaderboard(results, source, every, f"{prefix}Published {measure} for {dimension}{part}")
 
 
 def _about(task: Task) -> list[str]:
@@ -297,10 +301,6 @@ def _about(task: Task) -> list[str]:
     ]
 
 
-def _tag(row: PublishedResult) -> str | None:
-    return row.tag or None
-
-
 def _kinds(row: PublishedResult) -> str:
     """Returns ``baseline`` for the organizers' baselines, and ``rerun`` if touche can rerun the result."""
     kinds = {"baseline": row.baseline, "can be rerun": row.rerun}
@@ -308,9 +308,10 @@ def _kinds(row: PublishedResult) -> str:
 
 
 _NOT_PRINTED = "the source does not print it"
+_TAG = Column("tag", "tag", lambda tag: tag or None, missing=_NOT_PRINTED)
 _STANCES = [
     Column("team", "team"),
-    Column("tag", format=_tag, missing=_NOT_PRINTED),
+    _TAG,
     Column("F1", "value", three_decimals),
     Column("N", "results"),
     Column("team's F1", "team_value", three_decimals, missing=_NOT_PRINTED),
@@ -329,7 +330,7 @@ def _leaderboard(results: PublishedResults, source: Column, every: bool, title: 
         Column("", "rank"),
         *([Column("95% ranks", format=_ranks), Column("group", "group")] if has_groups else []),
         Column("team", "name"),
-        Column("tag", format=_tag, missing=_NOT_PRINTED),
+        _TAG,
         Column(first.measure, "value", three_decimals),
         # "Published", because touche evaluate computes its own; * means that not all are 95%
         # intervals.

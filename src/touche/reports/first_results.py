@@ -18,27 +18,21 @@ def ranked_documents(runs: Iterable[Evaluated]) -> Ranks:
     for run in runs:
         depth = run.task.cutoff
         for topic, order in run.lines.by_score.items():
-            trec_eval_ranks = _ranks(order[:depth].tolist())
+            trec_eval_ranks = {line: rank for rank, line in enumerate(order[:depth].tolist(), 1)}
             # The organizers' script reads the rank column.
-            script_ranks = _ranks(run.lines.by_rank[topic][:depth].tolist())
+            script_order = run.lines.by_rank[topic][:depth].tolist()
+            script_ranks = {line: rank for rank, line in enumerate(script_order, 1)}
             indices = list(trec_eval_ranks | script_ranks)  # lines that come first in one of the orders
             for index, line in zip(indices, run.lines.take(indices), strict=True):
-                rank = trec_eval_ranks.get(index, 0)  # 0 if it isn't among the first
-                script_rank = script_ranks.get(index, 0)
                 ranked = Ranked(
                     run=run.name,
-                    rank=rank,
-                    script_rank=None if script_rank == rank else script_rank,
+                    rank=trec_eval_ranks.get(index, 0),
+                    script_rank=script_ranks.get(index, 0),
                     score=line.score,
                     stance=line.stance,
                 )
                 ranks.setdefault(topic, {}).setdefault(line.document, []).append(ranked)
     return ranks
-
-
-def _ranks(indices: Sequence[int]) -> dict[int, int]:
-    """Returns each line's rank from 1, by its index in the run."""
-    return {index: rank for rank, index in enumerate(indices, 1)}
 
 
 def first_results(

@@ -152,7 +152,7 @@ def _reference(runs: Sequence[Evaluated], views: Sequence[View], name: str | Pat
     tags = {*rerun_tags(baselines), *(row.tag for row in baselines)}
     plain_tags = {_plain(tag) for tag in tags}
     baseline_names = [run.name for run in runs if _plain(run.tag) in plain_tags]
-    return baseline_names[0] if baseline_names else views[0].run_rows[0].name
+    return baseline_names[0] if baseline_names else next(iter(views[0].run_rows))
 
 
 def _missing_texts(

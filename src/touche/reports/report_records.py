@@ -90,22 +90,21 @@ class Ranked:
     Attributes:
         run: the run's name.
         rank: the rank in trec_eval's order, from 1; 0 if the document isn't among the first results.
-        script_rank: the rank with the organizers' script; None if it equals ``rank``, and 0 if the document
-            isn't among its first results.
+        script_rank: the rank with the organizers' script; 0 likewise.
         score: the score in the run.
         stance: the detected stance, or ``Q0``.
     """
 
     run: str
     rank: int
-    script_rank: int | None
+    script_rank: int
     score: float
     stance: str
 
     @property
     def best(self) -> int:
         """The better rank; at least one of them is a rank."""
-        return min(filter(None, (self.rank, self.script_rank)))  # 0 and None aren't ranks
+        return min(filter(None, (self.rank, self.script_rank)))  # 0 isn't a rank
 
 
 @dataclass(frozen=True)
@@ -159,9 +158,9 @@ class View:
         return [row for row in self.board if row.listed]
 
     @property
-    def run_rows(self) -> list[LeaderboardRow]:
-        """The given runs' rows, best first."""
-        return [row for row in self.board if row.kind == GIVEN]
+    def run_rows(self) -> dict[str, LeaderboardRow]:
+        """The given runs' rows by name, best first."""
+        return {row.name: row for row in self.board if row.kind == GIVEN}
 
     @property
     def published_count(self) -> int:
@@ -197,10 +196,6 @@ class View:
     def strip(self) -> "Strip":
         """All published runs as points on a line. There must be at least one."""
         return Strip([row for row in self.board if row.published])
-
-    def row(self, run: str) -> LeaderboardRow:
-        """Returns a given run's row."""
-        return next(row for row in self.run_rows if row.name == run)
 
     def spread(self, topic: str) -> float:
         """Returns the range of the runs' scores on a topic."""
@@ -410,7 +405,7 @@ class TaskReport:
     def mean_rank(self, run: str, evaluator: str) -> float:
         """Returns a run's rank among the given runs, averaged over dimensions."""
         return fmean(
-            1 + sum(row.printed > view.row(run).printed for row in view.run_rows)
+            1 + sum(row.printed > view.run_rows[run].printed for row in view.run_rows.values())
             for view in self.views_by(evaluator)
         )
 
