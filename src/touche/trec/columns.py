@@ -1,11 +1,13 @@
 """Runs as columns with an element per line: the input for scores, warnings and comparisons."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import count
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,47 +52,37 @@ class RunLine:
     tag: str
 
 
-def split_lines(lines: Sequence[bytes], count: int) -> list[list[bytes]] | None:
-    """Splits all lines into ``count`` columns at ASCII whitespace.
+def split_lines(lines: Sequence[bytes], width: int) -> list[list[bytes]] | None:
+    """Splits all lines into ``width`` columns at ASCII whitespace.
 
     Returns:
         Each column's cells; None if a line has another number of cells or a null character.
     """
     # Splitting all lines at once is faster. A null character after each line becomes one more cell.
-    # If each null follows ``count`` other cells and the lines contain no nulls, each line has
-    # ``count`` cells.
+    # If each null follows ``width`` other cells and the lines contain no nulls, each line has
+    # ``width`` cells.
     text = b" \0 ".join([*lines, b""])
     cells = text.split()
-    width = count + 1
-    lines_have_nulls = text.count(b"\0") != len(lines)
-    last_cells = cells[count::width]
-    if lines_have_nulls or len(cells) != width * len(lines) or last_cells.count(b"\0") != len(lines):
+    has_nulls = text.count(b"\0") != len(lines)
+    last_cells = cells[width :: width + 1]
+    if has_nulls or len(cells) != (width + 1) * len(lines) or last_cells.count(b"\0") != len(lines):
         return None
-    return [cells[column::width] for column in range(count)]
+    return [cells[column :: width + 1] for column in range(width)]
 
 
-def decode_cells(cells: Sequence[bytes]) -> list[str]:
-    """Decodes cells without whitespace, all at once, which is faster. There must be at least one.
-
-    Raises:
-        UnicodeDecodeError: if a cell isn't UTF-8.
-    """
-    return b"\n".join(cells).decode().split("\n")
+_Codes: TypeAlias = defaultdict[str, int]
+"""Word codes: indices in order of first occurrence."""
 
 
-class Codes(dict[str, int]):
-    """Word codes: indices in order of first occurrence."""
+def _new_codes() -> _Codes:
+    return defaultdict(count().__next__)
 
-    def __missing__(self, word: str) -> int:
-        code = len(self)
-        self[word] = code
-        return code
 
-    def encode(self, words: Sequence[str]) -> NDArray[np.int32]:
-        """Returns words' codes; new words get the next ones."""
-        if words and words.count(words[0]) == len(words):  # most tags and stances, and many topics
-            return np.full(len(words), self[words[0]], np.int32)
-        return np.fromiter(map(self.__getitem__, words), np.int32, len(words))
+def _encoded(words: Sequence[str], codes: _Codes) -> NDArray[np.int32]:
+    """Returns words' codes; new words get the next ones."""
+    if words and words.count(words[0]) == len(words):  # most tags and stances, and many topics
+        return np.full(len(words), codes[words[0]], np.int32)
+    return np.fromiter(map(codes.__getitem__, words), np.int32, len(words))
 
 
 @dataclass(frozen=True)
@@ -108,8 +100,8 @@ class Words:
     @classmethod
     def encode(cls, column: Sequence[str]) -> "Words":
         """Creates a column from its words, one per line."""
-        code_by_word = Codes()
-        codes = code_by_word.encode(column)
+        code_by_word = _new_codes()
+        codes = _encoded(column, code_by_word)
         return cls([*code_by_word], codes)
 
     def __getitem__(self, lines: Any) -> "Words":
@@ -406,9 +398,9 @@ class Columns:
     """A run's columns while it is being read."""
 
     def __init__(self) -> None:
-        self._topics = Codes()
-        self._stances = Codes()
-        self._tags = Codes()
+        self._topics = _new_codes()
+        self._stances = _new_codes()
+        self._tags = _new_codes()
         self._blocks = list[dict[str, NDArray[Any]]]()  # arrays by column name, one per call of add
         self.add_lines([])  # because we can't join zero arrays
 
@@ -425,12 +417,12 @@ class Columns:
     ) -> None:
         """Adds lines; the columns are ``Run``'s attributes."""
         block = {
-            "topics": self._topics.encode(topics),
-            "stances": self._stances.encode(stances),
+            "topics": _encoded(topics, self._topics),
+            "stances": _encoded(stances, self._stances),
             "documents": np.array(documents, dtype=object),
             "ranks": np.array(ranks, np.int64),
             "scores": np.array(scores, np.float64),
-            "tags": self._tags.encode(tags),
+            "tags": _encoded(tags, self._tags),
             "numbers": np.array(numbers, np.int64),
         }
         self._blocks.append(block)

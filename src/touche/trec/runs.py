@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from touche.errors import InputError, ToucheError, counted
 from touche.io.identifiers import LONGEST_WORD, NO_ID, is_word, quoted
 from touche.io.opening import OF_TABLES, bytes_of_lines, decoded, read_lines
-from touche.trec.columns import Columns, Run, decode_cells, split_lines
+from touche.trec.columns import Columns, Run, split_lines
 from touche.trec.columns import RunLine as RunLine
 
 _REMEDY = "write: topic Q0 document rank score tag"
@@ -128,14 +128,13 @@ def _add_at_once(lines: Sequence[bytes], first_line: int, columns: Columns) -> b
     if b"".join(scores).translate(None, delete=_CHARACTERS_OF_DECIMALS):
         return False
     try:
-        topic_ids = decode_cells(topics)
-        document_ids = decode_cells(documents)
-        stance_words = decode_cells(stances)
-        tag_words = decode_cells(tags)
+        # Decoding all cells at once is faster.
+        words = b"\n".join([*topics, *documents, *stances, *tags]).decode().split("\n")
         values = np.array([float(score) for score in scores], np.float64)
     except ValueError:  # not UTF-8, or not a number
         return False
-    ids = [*topic_ids, *document_ids]
+    size = len(lines)
+    ids = words[: 2 * size]
     # Private use characters aren't printable, but ``parse_line`` accepts them.
     if max(map(len, ids)) > LONGEST_WORD or not "".join(ids).isprintable():
         return False
@@ -143,13 +142,13 @@ def _add_at_once(lines: Sequence[bytes], first_line: int, columns: Columns) -> b
         is_finite = bool(np.isfinite(values.astype(np.float32)).all())
     if is_finite:
         columns.add(
-            topics=topic_ids,
-            stances=stance_words,
-            documents=document_ids,
+            topics=ids[:size],
+            documents=ids[size:],
+            stances=words[2 * size : 3 * size],
             ranks=[int(rank) for rank in ranks],
             scores=values,
-            tags=tag_words,
-            numbers=np.arange(first_line, first_line + len(lines)),
+            tags=words[3 * size :],
+            numbers=np.arange(first_line, first_line + size),
         )
     return is_finite
 
