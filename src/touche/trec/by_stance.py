@@ -66,14 +66,11 @@ def read_counted(
         InputError: if the file is unreadable, or too many lines are broken.
     """
     if isinstance(content, Run):
-        texts = content.lines_with(content.scores.tolist())
-        lines: Iterable[tuple[int, str]] = zip(content.numbers.tolist(), texts, strict=True)
-    else:
-        lines = read_lines(path, OF_TABLES, content)
+        content = content.text().encode()
     counted = list[tuple[int, RunLine]]()
     skipped = list[LineError]()
     last_lines = dict[str, RunLine]()  # by ranking's name, such as ``1 PRO``
-    for number, text in lines:
+    for number, text in read_lines(path, OF_TABLES, content):
         try:
             _check_columns(text, path, number, stances, ids, depth, topics)
             line = parse_line(text, path, number)
