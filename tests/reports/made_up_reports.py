@@ -10,6 +10,7 @@ import pytest
 from conftest import Write
 from spotcheck import made_up, run_of
 from touche import tasks
+from touche.evaluation.comparison import find_reference
 from touche.evaluation.scoring import score_task
 from touche.reports.page import write
 from touche.reports.report_content import task_report
@@ -47,7 +48,9 @@ class Reports:
     def part(self, *runs: str, dataset: str = "made-up", reference: str | None = None) -> TaskReport:
         """Returns the part of a report on runs."""
         paths = [self.write(f"{number}.txt", text) for number, text in enumerate(runs)]
-        return task_report(score_task(paths, tasks.task(dataset)), dataset, reference)
+        evaluated = score_task(paths, tasks.task(dataset))
+        run = find_reference(reference, [], evaluated)
+        return task_report(evaluated, dataset, run.name if run else "")
 
     def page(self, part: TaskReport, folder: str = "out", title: str = "Title") -> Path:
         """Writes a report; returns its page."""

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations, product
 from math import nan
 from os import PathLike
-from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -36,7 +35,7 @@ from touche.tasks import Task
 from touche.tasks.per_topic import tasks_with_topics, topic_values
 from touche.tasks.task_records import rounded
 from touche.trec.framed import Table
-from touche.trec.run_forms import AnyQrels, AnyRun, RunSource, read_sources, run_of, run_sources
+from touche.trec.run_forms import AnyQrels, AnyRun, RunSource, run_of, run_sources
 
 if TYPE_CHECKING:
     from ir_measures.measures import Measure
@@ -224,7 +223,7 @@ def compare(
     check_choice("evaluator", evaluator, EVALUATORS)
     if published and (randomisation or bounds or reference is not None):
         raise ToucheError(_ONLY_T_TEST)
-    sources, reference_name = with_reference(run_sources(runs), reference)
+    sources = run_sources(runs)
     # Published values are touche's scores. With touche alone, ``score`` would reject a measure that
     # only trec_eval computes. With both, no pair can be compared, and the error names the tasks that
     # have published values.
@@ -232,7 +231,7 @@ def compare(
     if published:
         table = published_comparisons(evaluated)
     else:
-        reference_run = None if reference_name is None else run_named(reference_name, evaluated)
+        reference_run = find_reference(reference, sources, evaluated)
         table = comparisons(evaluated, evaluator, reference_run, randomisation=randomisation, bounds=bounds)
         if not table and not table.per_topic:
             raise nothing_to_compare(table.warnings)
@@ -255,40 +254,60 @@ def nothing_to_compare(
     return ToucheError(f"nothing to compare{why}; {remedy}")
 
 
-def with_reference(
-    sources: list[RunSource], reference: AnyRun | None
-) -> tuple[list[RunSource], str | Path | None]:
-    """Returns runs, which are read if their lines decide, with the reference's path, or its tag if it's a
-    string.
+def find_reference(
+    reference: AnyRun | None, sources: Sequence[RunSource], runs: Sequence[Evaluated]
+) -> Evaluated | None:
+    """Returns the run to compare others with, or None if there is none.
 
     Args:
-        sources: the runs.
-        reference: one of them; None if there is none.
+        reference: the path, name or tag of one of the runs, or a run in memory with the same lines.
+        sources: the runs as they were passed.
+        runs: the evaluated runs.
 
     Raises:
-        ToucheError: if the reference is neither a string nor one of the runs, or a run that is read is
-            unusable.
+        ToucheError: if the reference isn't one of the runs, or several have its tag or lines.
     """
     if reference is None:
-        return sources, None
+        return None
     if isinstance(reference, str | PathLike):
-        name = expanded(reference)
-        for source in sources:
-            is_file = isinstance(source.passed, str | PathLike)
-            if is_file and resolved(source.path) == resolved(name):
-                return sources, source.name
-        return sources, name  # a tag; if no run uses it, ``run_named`` raises an error
-    # A reference in memory is the same object as one of the runs, or contains the same lines.
-    for source in sources:
-        if source.passed is reference:
-            return sources, source.name
-    untagged = run_of(reference).called("")  # a dictionary's names replace tags
-    read = [source._replace(content=run) for source, run in zip(sources, read_sources(sources), strict=True)]
-    equal = [source.name for source in read if source.read().called("") == untagged]
-    if len(equal) != 1:
-        problem = f"{len(equal)} of the runs have" if equal else "none of the runs has"
+        return _run_named(expanded(reference), sources, runs)
+    paths = [source.name for source in sources if source.passed is reference]
+    if not paths:
+        untagged = run_of(reference).called("")  # a dictionary's names replace tags
+        if runs[0].task.rules.by_stance:
+            untagged = untagged.by_stance()
+        lines = {run.path: run.lines for run in runs if not run.any_order}  # once per dimension
+        paths = [path for path, run in lines.items() if run.called("") == untagged]
+    if len(paths) != 1:
+        problem = f"{len(paths)} of the runs have" if paths else "none of the runs has"
         raise ToucheError(f"{problem} the same lines as the reference; pass one of the runs, or its tag")
-    return read, equal[0]
+    return next(run for run in runs if run.path == paths[0])
+
+
+def _run_named(name: str, sources: Sequence[RunSource], runs: Sequence[Evaluated]) -> Evaluated:
+    """Returns a run by its path, name or tag.
+
+    Raises:
+        ToucheError: if there is none, or several runs use this tag.
+    """
+    for source in sources:
+        is_file = isinstance(source.passed, str | PathLike)
+        if is_file and resolved(source.path) == resolved(name):
+            name = str(source.name)  # such as a dictionary's key
+    for run in runs:
+        if name in (run.name, str(run.path)):
+            return run
+    # A run is named by its path if its tag isn't unique. Its tag is enough if ``runs`` lacks the
+    # others.
+    tagged = [run for run in runs if run.tag == name]
+    paths = [*dict.fromkeys(str(run.path) for run in tagged)]  # a run occurs once per dimension
+    if len(paths) > 1:
+        raise ToucheError(f"{len(paths)} runs have the tag {name!r}; pass a path, such as {paths[0]}")
+    if not tagged:
+        raise ToucheError(
+            f"no run is called {name!r}; {choice(name, dict.fromkeys(run.name for run in runs))}"
+        )
+    return tagged[0]
 
 
 def comparisons(
@@ -465,27 +484,6 @@ def _significance(row: Comparison, tests: int) -> str:
     if row.p_t_test < SIGNIFICANT:
         return f"{nothing}; the interval excludes 0 because it is not corrected"
     return f"{nothing}; the interval excludes 0 because the bootstrap makes it narrower than the t-test does"
-
-
-def run_named(name: str | Path, runs: Sequence[Evaluated]) -> Evaluated:
-    """Returns a run by its path or, if ``name`` is a string, by its name or tag.
-
-    Raises:
-        ToucheError: if there is none, or several runs use this tag.
-    """
-    for run in runs:
-        if run.path == name or (isinstance(name, str) and name in (run.name, str(run.path))):
-            return run
-    # A run is named by its path if its tag isn't unique. Its tag is enough if ``runs`` lacks the
-    # others.
-    tagged = [run for run in runs if run.tag == name]
-    paths = [*dict.fromkeys(str(run.path) for run in tagged)]  # a run occurs once per dimension
-    if len(paths) > 1:
-        raise ToucheError(f"{len(paths)} runs have the tag {name!r}; pass a path, such as {paths[0]}")
-    if not tagged:
-        remedy = choice(str(name), dict.fromkeys(run.name for run in runs))
-        raise ToucheError(f"no run is called {str(name)!r}; {remedy}")
-    return tagged[0]
 
 
 def _pairs(runs: Sequence[Evaluated], reference: Evaluated | None) -> Iterator[tuple[Evaluated, Evaluated]]:

@@ -8,7 +8,7 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING, Literal
 
 from touche.errors import ToucheError, warn
-from touche.evaluation.comparison import Comparison, Comparisons, comparisons, run_named, with_reference
+from touche.evaluation.comparison import Comparison, Comparisons, comparisons, find_reference
 from touche.evaluation.notes import all_notes, all_warnings
 from touche.evaluation.scores import Score, by_measure
 from touche.evaluation.scoring import score
@@ -169,9 +169,9 @@ def wide(
     """
     if every_two and reference is not None:
         raise ToucheError("every_two and reference exclude each other; pass only one")
-    sources, reference_name = with_reference(run_sources(runs), reference)
+    sources = run_sources(runs)
     evaluated = score(sources, task, evaluator, pairs, measure, qrels)
-    reference_run = None if reference_name is None else run_named(reference_name, evaluated)
+    reference_run = find_reference(reference, sources, evaluated)
     tests = list[Comparisons]()
     if every_two or reference_run is not None:
         # Stances aren't tested. With any order of pairs, a run's second record isn't another run.

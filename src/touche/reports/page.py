@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from touche import tasks
 from touche.errors import ToucheError
-from touche.evaluation.comparison import with_reference
+from touche.evaluation.comparison import find_reference
 from touche.evaluation.evaluators import TREC_EVAL_VERSION
 from touche.evaluation.score_columns import PAGE, score_columns
 from touche.evaluation.scoring import judgments_of, score_runs
@@ -77,9 +77,9 @@ def report(
     sources = run_sources(runs)
     inputs = [source for source in (*sources, judgments) if source is not None]
     check_outputs([folder / PAGE_FILE], [source.path for source in inputs if source.content is None])
-    sources, reference_name = with_reference(sources, reference)
     evaluated = score_runs(sources, [scored_task], judgments_of([scored_task], judgments))
-    part = task_report(evaluated, task or scored_task.id, reference_name)
+    reference_run = find_reference(reference, sources, evaluated)
+    part = task_report(evaluated, task or scored_task.id, reference_run.name if reference_run else "")
     title = f"{len(part.runs)} run{'s' if len(part.runs) > 1 else ''} of {part.dataset}"
     return write(Report(title, command, [part]), folder)
 

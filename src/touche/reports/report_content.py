@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import chain, product
-from pathlib import Path
 from string import ascii_uppercase
 
 from touche import tasks
@@ -13,7 +12,7 @@ from touche.data.judgments import topic_titles
 from touche.data.places import find, find_corpus, locate, locate_corpus
 from touche.documents.discovery import find_documents
 from touche.errors import ToucheError
-from touche.evaluation.comparison import Comparison, Comparisons, comparisons, run_named
+from touche.evaluation.comparison import Comparison, Comparisons, comparisons
 from touche.evaluation.evaluators import EVALUATORS, Evaluation
 from touche.evaluation.leaderboard import comparable, names
 from touche.evaluation.notes import all_warnings, score_notes
@@ -37,18 +36,17 @@ _PARTIAL = (
 )
 
 
-def task_report(runs: Sequence[Evaluated], dataset: str, reference: str | Path | None = None) -> TaskReport:
+def task_report(runs: Sequence[Evaluated], dataset: str, reference: str = "") -> TaskReport:
     """Returns the report on a task's evaluated runs, with the texts of their first results.
 
     Args:
         runs: all runs in all dimensions, with all the measure's evaluators.
         dataset: the id of the task, or of a dataset with another corpus, which provides the texts.
-        reference: the run to compare the others with: its path, or its path, name or tag as a string. By
-            default the organizers' baseline, as submitted or rerun by ``touche run``; if it isn't among the
-            runs, the run with the highest mean.
+        reference: the name of the run to compare the others with. By default the organizers' baseline, as
+            submitted or rerun by ``touche run``; if it isn't among the runs, the run with the highest mean.
 
     Raises:
-        ToucheError: if a file is now missing, the corpus is broken, or there is no such reference.
+        ToucheError: if a file is now missing, or the corpus is broken.
     """
     task = runs[0].task
     rankings = _best_first([run for run in runs if run.is_ranking])
@@ -75,13 +73,11 @@ def task_report(runs: Sequence[Evaluated], dataset: str, reference: str | Path |
     folder = locate_corpus(available) if available else None
     texts = read_texts(wanted, find_documents(folder)) if folder else {}
     titles = topic_titles(task)
-    # Even for one run, a reference with an unknown name is an error.
-    needs_reference = len(runs_once) > 1 or reference is not None
     return TaskReport(
         dataset=dataset,
         task=task,
         runs=_files(runs_once),
-        reference=_reference(runs_once, views, reference) if needs_reference else "",
+        reference=reference or _default_reference(runs_once, views),
         views=views,
         notes=notes,
         titles=titles,
@@ -144,10 +140,10 @@ def _files(runs: Sequence[Evaluated]) -> list[RunFile]:
     ]
 
 
-def _reference(runs: Sequence[Evaluated], views: Sequence[View], name: str | Path | None) -> str:
-    """Returns which run to compare with: the named one, an organizers' baseline, or the best."""
-    if name is not None:
-        return run_named(name, runs).name
+def _default_reference(runs: Sequence[Evaluated], views: Sequence[View]) -> str:
+    """Returns the run to compare with: an organizers' baseline or the best; empty for a single run."""
+    if len(runs) < 2:
+        return ""
     baselines = [row for row in runs[0].task.published if row.baseline]
     tags = {*rerun_tags(baselines), *(row.tag for row in baselines)}
     plain_tags = {_plain(tag) for tag in tags}
