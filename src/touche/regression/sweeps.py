@@ -149,12 +149,14 @@ def _new_folder(folder: Path, overwrite: bool) -> Iterator[Path]:
         yield folder
     except BaseException as error:
         if new_folders:
+            exists = os.path.isdir(folder)  # noqa: PTH112 (Path.is_dir raises for long names)
             # A baseline checks a value's range when that setting runs, after other settings have run.
-            if isinstance(error, ParameterError):
+            if exists and isinstance(error, ParameterError):
                 for name in (RUN_FILE, METADATA_FILE):  # other files may belong to the user or the baseline
                     for file in folder.glob(f"*/{name}"):
                         file.unlink()
-            for path in [*folder.glob("*"), *new_folders]:
+            settings_folders = folder.glob("*") if exists else ()
+            for path in [*settings_folders, *new_folders]:
                 with suppress(OSError):  # a file, or a folder that is not empty
                     path.rmdir()
         raise
