@@ -1,7 +1,7 @@
 """Finds topics and documents in an input directory by their file names."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -12,12 +12,13 @@ from touche.documents import clueweb22
 from touche.documents.args_processed import pieces_of_args_processed
 from touche.documents.argsme import beginning, is_argsme, is_list, pieces_of_argsme
 from touche.documents.collection import Documents, MissingDocuments
+from touche.documents.document_records import IDS
 from touche.documents.files import Candidates, FileFormat, Files
 from touche.documents.folders import files_below
 from touche.documents.html_folder import read_pages_csv
 from touche.documents.image_collection import FOLDER, Images, is_image_folder
 from touche.documents.ir_datasets import IrDataset
-from touche.documents.jsonl import has_document, has_text, pieces_of_jsonl, read_rerank_jsonl
+from touche.documents.jsonl import TEXTS, pieces_of_jsonl, read_rerank_jsonl
 from touche.documents.side_files import side_files
 from touche.documents.warc import read_warc
 from touche.errors import InputError, counted
@@ -35,12 +36,19 @@ def _is_query_file_name(path: Path) -> bool:
 
 
 def _has_documents(path: Path) -> bool:
-    """Returns whether the first JSON line looks like a document."""
-    return has_document(_first_record(path))
+    """Returns whether the first JSON line must be a document; just an id and a text could be a query."""
+    record = _first_record(path)
+    return (
+        any(name in record for name in ("docno", "doc_id", "premises"))
+        or ("id" in record and "contents" in record)
+        or ("_id" in record and "title" in record)
+    )
 
 
 def _has_texts(path: Path) -> bool:
-    return has_text(_first_record(path))
+    """Returns whether the first JSON line contains an id and a text."""
+    record = _first_record(path)
+    return any(name in record for name in IDS) and any(name in record for name in TEXTS)
 
 
 def _first_record(path: Path) -> dict[str, Any]:
@@ -153,7 +161,9 @@ class Input:
         """Combines topics with a collection. ``not_read`` describes topic files that were not used."""
         all_topics = tuple(topics)
         number = counted(len(all_topics), "topic")
-        description = f"{number} from {topics_file.name}{not_read}, {documents}"
+        description = f"{number} from {topics_file.name}{not_read}"
+        if not isinstance(documents, MissingDocuments):
+            description += f", {documents}"
         files = (topics_file, *documents.paths, *documents.side_files)
         return cls(topics=all_topics, documents=documents, description=description, files=files)
 
@@ -181,20 +191,14 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
     others = paths_named(paths, TOPIC_FILES)[1:]
     not_read = f" (not {' or '.join(path.name for path in others)})" if others else ""
     topics = read_topics(topics_path)
-    if corpus:
-        documents: Documents = IrDataset(corpus, side_files=side_files(paths))
-        return Input.combine(topics, topics_path, documents, not_read)
     try:
-        documents = _collection(directory, paths)
+        documents = (
+            IrDataset(corpus, side_files=side_files(paths)) if corpus else _collection(directory, paths)
+        )
     except InputError as error:
         if needs_documents:
             raise
-        return Input(
-            topics=topics,
-            documents=MissingDocuments(error),
-            description=f"{counted(len(topics), 'topic')} from {topics_path.name}{not_read}",
-            files=(topics_path,),
-        )
+        documents = MissingDocuments(error)
     return Input.combine(topics, topics_path, documents, not_read)
 
 
@@ -222,8 +226,14 @@ def _visible(paths: Iterable[Path]) -> list[Path]:
     ]
 
 
-def _collection(directory: Path, paths: Iterable[Path]) -> Documents:
-    """Returns the only collection in a directory; ``paths`` are its own files and folders."""
+def _collection(directory: Path, paths: Sequence[Path], corpus: str | None = None) -> Documents:
+    """Returns the only collection in a directory, or the ir_datasets corpus that replaces it.
+
+    Args:
+        paths: the directory's own files and folders.
+    """
+    if corpus:
+        return IrDataset(corpus, side_files=side_files(paths))
     # Ignore links to other files in the directory, but not to folders: images/ may be a link.
     targets = {path.resolve() for path in paths if path.is_file() and not path.is_symlink()}
     own = [path for path in paths if not path.is_symlink() or path.resolve() not in targets]

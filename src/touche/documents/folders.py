@@ -24,52 +24,54 @@ def files_below(
         name_pattern: must match a file's whole name.
         without: names to skip.
     """
-    top = str(directory)
-    folders = [top]  # still to visit
-    roots = [directory.resolve()]  # the directory, and linked folders elsewhere
     skipped: list[str] = []  # for the warning
+    roots = [directory.resolve()]  # the directory, and linked folders elsewhere
+    folders: list[str] = []  # still to visit
+    for entry in _entries(str(directory), without, skipped):
+        target = _target(entry)
+        if entry.is_dir(follow_symlinks=False) or _add_new_folder(target, roots):
+            folders.append(entry.path)
+        elif entry.is_symlink() and (target is None or target.is_dir()):
+            skipped.append(entry.path)
     while folders:
-        folder = folders.pop()
-        is_top = folder == top
-        for entry in _entries(folder, skipped):
-            if entry.name.startswith(".") or entry.name in without:
-                continue
-            has_wanted_name = not is_top and name_pattern.fullmatch(entry.name)
-            is_link = entry.is_symlink()
-            target = _target(entry.path) if is_link else None  # also None for a broken link
-            leads_to_new_folder = is_top and _add_new_folder(target, roots)  # adds to roots
-            leads_to_file_in_roots = target is not None and target.is_file() and _is_within(target, roots)
-            if entry.is_dir(follow_symlinks=False) or leads_to_new_folder:
+        for entry in _entries(folders.pop(), without, skipped):
+            has_wanted_name = name_pattern.fullmatch(entry.name)
+            target = _target(entry)
+            if entry.is_dir(follow_symlinks=False):
                 folders.append(entry.path)
-            elif is_link and not leads_to_file_in_roots:  # not followed
-                # Count it if its name matches or it leads to a folder. A broken link in the directory
-                # itself counts too: it may have led to a folder.
-                leads_to_folder = target is not None and target.is_dir()
-                is_broken_at_top = is_top and target is None
-                if has_wanted_name or leads_to_folder or is_broken_at_top:
+            elif entry.is_symlink() and not (target and target.is_file() and _is_within(target, roots)):
+                if has_wanted_name or (target and target.is_dir()):
                     skipped.append(entry.path)
             elif has_wanted_name and entry.is_file():  # not a pipe or a device
                 yield Path(entry.path)
+    _warn_of(skipped)
+
+
+def _warn_of(skipped: Sequence[str]) -> None:
     if skipped:
         more = f" and {len(skipped) - 1:,} more" if len(skipped) > 1 else ""
         problem = "skipped, because it cannot be read, or is a link that is not followed"
         _log.warning("%s%s: %s", one_line(skipped[0]), more, problem)
 
 
-def _entries(folder: str, skipped: list[str]) -> list[os.DirEntry[str]]:
-    """Returns a folder's entries; adds an unreadable folder to ``skipped``."""
+def _entries(folder: str, without: Collection[str], skipped: list[str]) -> list[os.DirEntry[str]]:
+    """Returns a folder's entries, except hidden ones; adds an unreadable folder to ``skipped``."""
     try:
         with os.scandir(folder) as entries:
-            return list(entries)
+            return [
+                entry for entry in entries if not entry.name.startswith(".") and entry.name not in without
+            ]
     except OSError:
         skipped.append(folder)
         return []
 
 
-def _target(link: str) -> Path | None:
-    """Returns a link's target, or None if it is broken or circular."""
+def _target(entry: os.DirEntry[str]) -> Path | None:
+    """Returns a link's target; None if it is broken or circular, or the entry isn't a link."""
+    if not entry.is_symlink():
+        return None
     try:
-        return Path(link).resolve(strict=True)
+        return Path(entry.path).resolve(strict=True)
     except (OSError, RuntimeError):  # RuntimeError: a circular link, before Python 3.13
         return None
 

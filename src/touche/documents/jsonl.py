@@ -2,7 +2,7 @@
 
 import dataclasses
 import io
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,24 +18,7 @@ from touche.io.json_lines import read_jsonl, records_of_lines, text_field
 from touche.trec.topics import Topic, topic_of_query
 
 _PAGE_FIELDS = [field.name for field in dataclasses.fields(Page) if field.name != "id"]
-_TEXTS = ("text", "contents", "html")  # fields with a document's content
-
-
-def has_document(record: Mapping[str, Any]) -> bool:
-    """Returns whether a record must be a document. One with just an id and a text could be a query."""
-    return any(
-        [
-            "docno" in record,
-            "doc_id" in record,
-            "premises" in record,
-            "id" in record and "contents" in record,
-            "_id" in record and "title" in record,
-        ]
-    )
-
-
-def has_text(record: Mapping[str, Any]) -> bool:
-    return any(name in record for name in IDS) and any(name in record for name in _TEXTS)
+TEXTS = ("text", "contents", "html")  # fields with a document's content
 
 
 def parse_document(id: str, record: dict[str, Any], path: Path, line: int) -> AnyDocument | RawPage:

@@ -137,24 +137,19 @@ class Counting:
 
         Args:
             documents: the documents to count.
+
+        Raises:
+            ToucheError: if a baseline's function doesn't return a string.
         """
-        return [
-            self._counter.read(_checked_texts(name, field, documents)) for name, field in self._fields.items()
-        ]
-
-
-def _checked_texts(name: str, field: Callable[[Any], str], documents: Sequence[AnyDocument]) -> list[bytes]:
-    """Returns the documents' field in UTF-8.
-
-    Raises:
-        ToucheError: if the baseline's function doesn't return a string.
-    """
-    texts = [field(document) for document in documents]
-    for document, text in zip(documents, texts, strict=True):
-        if not isinstance(text, str):
-            problem = f"the field {name!r} of document {document.id} is {quoted(text)}"
-            raise ToucheError(f"{problem}; return a string for each field")
-    return [encoded(text) for text in texts]
+        counts: list[Counts] = []
+        for name, field in self._fields.items():
+            texts = [field(document) for document in documents]
+            for document, text in zip(documents, texts, strict=True):
+                if not isinstance(text, str):
+                    problem = f"the field {name!r} of document {document.id} is {quoted(text)}"
+                    raise ToucheError(f"{problem}; return a string for each field")
+            counts.append(self._counter.read([encoded(text) for text in texts]))
+        return counts
 
 
 def join_parts(parts: Sequence[Part]) -> Part:

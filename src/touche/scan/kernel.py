@@ -87,7 +87,7 @@ class Counts:
 def split(text: bytes) -> list[bytes]:
     """Splits UTF-8 text into words like Lucene's StandardTokenizer."""
     bounds = np.empty((len(text), 2), dtype=np.int64)  # at most one word per byte
-    count = _library().split(ctypes.byref(_automaton()), text + _PADDING, len(text), bounds.ctypes.data)
+    count = _library().split(_automaton(), text + _PADDING, len(text), bounds.ctypes.data)
     return [text[begin:end] for begin, end in bounds[:count].tolist()]
 
 
@@ -134,9 +134,7 @@ class Counter:
         self._with_positions = with_positions
         self._beginnings = beginnings  # the kernel only stores its address
         seed = int.from_bytes(os.urandom(8))  # seeds a hash table, so that no input can make it slow
-        self._counter = _library().new_counter(
-            ctypes.byref(_automaton()), beginnings.ctypes.data, term_count, seed
-        )
+        self._counter = _library().new_counter(_automaton(), beginnings.ctypes.data, term_count, seed)
         if not self._counter:
             raise MemoryError
         weakref.finalize(self, _library().free_counter, self._counter)
@@ -180,10 +178,6 @@ class Counter:
 _AUTOMATON_ARRAYS = ("block_of", "blocks", "steps", "ends")  # in words.c's order
 
 
-class _Automaton(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_void_p) for name in _AUTOMATON_ARRAYS]
-
-
 @cache
 def table() -> dict[str, Array]:
     """Returns words.npz's arrays, made by tests/scan/words.py, with longer rows for words.c."""
@@ -196,9 +190,10 @@ def table() -> dict[str, Array]:
 
 
 @cache
-def _automaton() -> _Automaton:
+def _automaton() -> "ctypes.Array[ctypes.c_void_p]":
     """Returns the addresses of the arrays that words.c splits texts with."""
-    return _Automaton(**{name: table()[name].ctypes.data for name in _AUTOMATON_ARRAYS})
+    addresses = [table()[name].ctypes.data for name in _AUTOMATON_ARRAYS]
+    return (ctypes.c_void_p * len(addresses))(*addresses)
 
 
 @cache
