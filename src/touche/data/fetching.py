@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path, PurePosixPath
 from textwrap import shorten
-from typing import IO, Any
+from typing import IO
 
 from touche import tasks
 from touche.data import places
@@ -275,19 +275,16 @@ def _open_member(name: str, archive: Path) -> Iterator[IO[bytes]]:
     ending = f"/{name}"
     try:
         with opened(archive) as content:
-            file: Any = None
+            file: IO[bytes] | None
             if zipfile.is_zipfile(archive):
                 zip_archive = zipfile.ZipFile(content)
-                paths = (path for path in zip_archive.namelist() if f"/{path}".endswith(ending))
-                zip_path = next(paths, None)
-                if zip_path is not None:
-                    file = zip_archive.open(zip_path)
+                paths = [path for path in zip_archive.namelist() if f"/{path}".endswith(ending)]
+                file = zip_archive.open(paths[0]) if paths else None
             else:
                 tar = tarfile.open(fileobj=content, mode="r|*")  # noqa: SIM115 (read within this block)
                 members = (info for info in tar if info.isfile() and f"/{info.name}".endswith(ending))
                 member = next(members, None)
-                if member is not None:
-                    file = tar.extractfile(member)
+                file = tar.extractfile(member) if member else None
             if file is None:
                 raise RefusedError(archive, f"no {name} in the archive", "download it again")
             yield file

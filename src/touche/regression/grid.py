@@ -56,11 +56,11 @@ def _distinct_values(options: Mapping[str, Parameter], name: str, values: Iterab
     return list(dict.fromkeys(converted))
 
 
-def check_size(number: int) -> None:
+def check_size(number: int | Decimal) -> None:
     """Raises a ParameterError with the number of settings if a grid is too large."""
-    if number > MOST_SETTINGS:
+    if number >= MOST_SETTINGS + 1:
         # Python doesn't print numbers with more than 4,300 digits.
-        size = f"{number:,}" if number < _MAX_NUMBER else f"at least {_MAX_NUMBER:,}"
+        size = f"{floor(number):,}" if number < _MAX_NUMBER else f"at least {_MAX_NUMBER:,}"
         raise ParameterError(
             f"the grid has {size} settings, but at most {MOST_SETTINGS:,} are allowed; use larger steps"
         )
@@ -107,19 +107,16 @@ def _numbers(option: Parameter, part: str) -> Iterator[Decimal]:
     try:
         first, last, step = map(Decimal, limits)
         is_range = all(number.is_finite() and abs(number) < _MAX_NUMBER for number in (first, last, step))
-        # Limited, because Decimal takes seconds to turn a huge number into an int. -1 is an empty
-        # range.
-        steps_to_last = max(min((last - first) / step, Decimal(_MAX_NUMBER)), Decimal(-1))
-        count = floor(steps_to_last) + 1
+        steps_to_last = (last - first) / step
     except (ArithmeticError, ValueError):  # not a number, neither one nor three numbers, or a step of 0
         is_range = False
     if not is_range:
         remedy = "write a number, or a range as FIRST:LAST:STEP, such as 0.2:1:0.2"
         raise ParameterError(f"{problem} is neither a finite number nor a range of them; {remedy}")
-    if count < 1:
+    if steps_to_last < 0:
         raise ParameterError(f"{problem} is an empty range; write a STEP that leads from FIRST to LAST")
-    check_size(count)
-    for index in range(count):
+    check_size(steps_to_last + 1)
+    for index in range(floor(steps_to_last) + 1):
         number = first + index * step
         if _kind(option) is int and number != number.to_integral_value():
             raise ParameterError(f"{problem} has the value {number}; write whole numbers")
