@@ -96,6 +96,14 @@ def test_one_run_cannot_be_compared(runs: list[Path]) -> None:
         comparisons(score_task(runs[:1], SPOT), "trec_eval")
 
 
+def test_a_task_without_published_topic_values_has_nothing_to_compare(
+    touche: Touche, runs: list[Path]
+) -> None:
+    code, out, err = touche("compare", runs[0], "--task", "spot-check/passages", "--published")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "nothing to compare; pass runs of" in err and "touche-2022-task-2" in err
+
+
 def test_a_reference_without_stances_is_compared_only_by_its_rankings(write: Write) -> None:
     ranked = run_text(["11", "12"], tag="with").replace(" Q0 ", " NO ")
     runs = [write("with.txt", ranked), write("none.txt", run_text())]

@@ -409,9 +409,7 @@ def published_comparisons(runs: Sequence[Evaluated]) -> Comparisons:
                 compared.append(_comparison(pair, scores))
     compared = _corrected(compared)
     if not compared:
-        remedy = "check that the task is the run's task"
-        if runs[0].task.id not in tasks_with_topics():
-            remedy = f"choose one of {', '.join(tasks_with_topics())}, and its measure and qrels"
+        remedy = f"pass runs of {' or '.join(tasks_with_topics())}, and no other measure or qrels"
         raise nothing_to_compare([*why_missing], remedy)
     return Comparisons(
         kind=Comparison,
