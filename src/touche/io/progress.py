@@ -168,11 +168,9 @@ def _processors_of_container() -> float:
 
     It is the kernel's quota of processor time per period, both in microseconds.
     """
-    files_of_cgroup_v2 = ["cpu.max"]  # quota and period; the quota is "max" if unlimited
-    files_of_cgroup_v1 = ["cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us"]  # the quota is -1 if unlimited
-    for files in (files_of_cgroup_v2, files_of_cgroup_v1):
+    # In cgroup v2, the quota is "max" if unlimited, in v1 it's -1.
+    for files in (["cpu.max"], ["cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us"]):
         with suppress(OSError, ValueError):  # the other version, or no limit
-            contents = [(_CGROUP / file).read_text(encoding="ascii") for file in files]
-            quota, period = " ".join(contents).split()
+            quota, period = " ".join((_CGROUP / file).read_text() for file in files).split()
             return int(quota) / int(period)
     return 0

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import orjson
 from numpy.typing import NDArray
 
 from touche.errors import InputError, ToucheError, counted
@@ -28,10 +27,6 @@ MOST_DIGITS = 18  # in a rank; official runs start at 0 or 1, and trec_eval igno
 _RANK = re.compile(f"[0-9]{{1,{MOST_DIGITS}}}")
 _BEYOND_FLOAT32 = 2.0**128 - 2.0**103  # the smallest number that rounds to infinity
 _ZERO = np.float32(0)  # adding it to scores turns -0 into 0
-# numpy writes a float32 with an exponent up to the first number and from the second one on. There,
-# orjson's form differs.
-_EXPONENT_UP_TO = 1e-4
-_EXPONENT_FROM = 1e6
 BLOCK = 2_000  # lines parsed together; larger blocks leave the processor's cache and take longer
 _LARGEST_BLOCK = 1 << 20  # bytes; cells of a larger block would need much memory
 MOST_BROKEN_LINES = 100_000  # in a run; real runs have at most 50,000 lines: 1000 for each of 50 topics
@@ -300,20 +295,9 @@ def with_unmatched(
 
 
 def digits(scores: NDArray[np.float32]) -> list[str]:
-    """Returns scores with the fewest digits that restore the same float32, like ``str``.
-
-    orjson does most of the work, because it's faster. It writes exponents differently, so ``str`` writes
-    those scores.
-    """
-    if not len(scores):
-        return []
-    json_array = orjson.dumps(scores, option=orjson.OPT_SERIALIZE_NUMPY).decode()
-    score_texts = json_array.strip("[]").split(",")
-    sizes = np.abs(scores)
-    is_small = (sizes <= np.float32(_EXPONENT_UP_TO)) & (sizes > 0)
-    for index in np.flatnonzero((sizes >= _EXPONENT_FROM) | is_small):
-        score_texts[index] = str(scores[index])
-    return score_texts
+    """Returns scores with the fewest digits that restore the same float32, like ``str``."""
+    texts: list[str] = scores.astype(str).tolist()
+    return texts
 
 
 def is_score(value: Any) -> bool:
