@@ -1,5 +1,6 @@
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from math import prod
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from scipy.stats import kendalltau, ttest_rel
 
 from conftest import Touche, Write
 from spotcheck import run_text
+from touche import tasks
+from touche.errors import ToucheError
 from touche.evaluation import agreement
 from touche.evaluation.agreement import PERSISTENCE, overlap, overlap_of, rbo, tau_union
 from touche.evaluation.significance import t_test
@@ -131,6 +134,16 @@ def test_the_command_with_scores(write: Write, touche: Touche) -> None:
     assert [line.split()[-7:] for line in scores] == [expected]
     assert out.endswith("\nnDCG@5 of trec_eval\n")
     assert "ER" not in touche("overlap", four, three, two, *of_task)[1]
+
+
+def test_a_task_that_only_judges_stances_has_no_rankings_to_compare(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = tasks.task("spot-check/passages")
+    only_stances = replace(task, qrels={"stance": task.qrels["stance"]})
+    monkeypatch.setattr(tasks, "task", lambda _: only_stances)
+    with pytest.raises(ToucheError, match="judges only stances, and no rankings; omit the task"):
+        overlap([run(write, "a", t11="ab"), run(write, "b", t11="ba")], "spot-check/passages")
 
 
 @pytest.mark.parametrize(

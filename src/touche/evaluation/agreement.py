@@ -8,7 +8,7 @@ Only the first needs no judgments. The authors' program is ``repro_eval``.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from math import comb, isclose, sqrt
+from math import isclose, sqrt
 from statistics import fmean
 from typing import Any, overload
 
@@ -138,25 +138,27 @@ def overlap(
     else:
         card = tasks.task(task)
         qrels_of_rankings = {name: file for name, file in card.qrels.items() if name != tasks.STANCE}
+        if not qrels_of_rankings:
+            raise ToucheError(f"{card.id} judges only stances, and no rankings; omit the task")
         distinct_runs = {run.path: run for run in all_runs}  # a baseline can be one of the runs
         without_stances = replace(card, qrels=qrels_of_rankings)
         evaluated = score_task([*distinct_runs.values()], without_stances, [EVALUATOR])
         lines = {run.path: run.lines for run in evaluated}  # already divided into rankings
         all_runs = [lines[run.path] for run in all_runs]
-    paired = all_runs[: len(originals)]
-    rest = all_runs[len(originals) :]
-    if len(paired) < 2:
+    compared_runs = all_runs[: len(originals)]
+    baseline_runs = all_runs[len(originals) :]
+    if len(compared_runs) < 2:
         raise ToucheError("an overlap needs at least two runs; pass another")
+    pairs = [*combinations(compared_runs, 2)]
     evaluated_runs = {(run.path, run.dimension): run for run in evaluated}
     records = list[Overlap]()
-    for a, b in watched(combinations(paired, 2), "comparing", "pairs of runs", comb(len(paired), 2)):
+    for a, b in watched(pairs, "comparing", "pairs of runs", len(pairs)):
         unscored = overlap_of(a, b, (str(a.path), str(b.path)))
-        records += [
-            scored_overlap(unscored, *(evaluated_runs[run.path, dimension] for run in (a, b, *rest)))
-            for dimension in dict.fromkeys(run.dimension for run in evaluated)
-        ]
         if task is None:
             records.append(unscored)
+        for dimension in dict.fromkeys(run.dimension for run in evaluated):
+            scored = [evaluated_runs[run.path, dimension] for run in (a, b, *baseline_runs)]
+            records.append(scored_overlap(unscored, *scored))
     warnings = all_warnings(evaluated)
     for warning in warnings:
         warn(warning)

@@ -202,10 +202,9 @@ def compare(
 
     Returns:
         A ``touche.evaluation.comparison.Comparison`` per pair of runs, dimension and measure, with
-        differences in the
-        measure's unit. ``frame()`` returns a DataFrame, ``per_topic`` the differences on each topic, and
-        ``table[table.significant]`` the significant ones. Pairs with fewer than two common topics are missing
-        and cause a Python warning.
+        differences in the measure's unit. ``frame()`` returns a DataFrame, ``per_topic`` the differences on
+        each topic, and ``table[table.significant]`` the significant ones. Pairs with fewer than two common
+        topics are missing and cause a Python warning.
 
     Raises:
         ToucheError: if a run is unusable, the reference isn't one of the runs, qrels are missing, or no pair

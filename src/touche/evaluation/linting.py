@@ -188,14 +188,12 @@ def lint(
         runs: one run or several, as files or in any other form, as for ``evaluate``.
         task: the id of a task, or of a dataset with another corpus.
         teams: each run's team, or ``per-folder`` if each folder contains one team's runs, or file name
-            patterns by team,
-            such as ``{"Katana": "katana-*"}``. None if all runs belong to one team.
+            patterns by team, such as ``{"Katana": "katana-*"}``. None if all runs belong to one team.
 
     Returns:
         The findings as ``touche.evaluation.linting.Finding``, with severity ``error`` or ``warning``, run by
-        run in line
-        order; lines count from 1. ``is_broken`` tells whether there is an error. The notes list checks that
-        weren't possible.
+        run in line order; lines count from 1. ``is_broken`` tells whether there is an error. The notes list
+        checks that weren't possible.
 
     Raises:
         ToucheError: if a run isn't text, the task doesn't exist, or a run's team is unclear.
