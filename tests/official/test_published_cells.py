@@ -84,7 +84,8 @@ def test_a_checked_run_is_not_different(official: Path) -> None:
     }
     assert len(checked) == 143
     cells = [cell for cell in check_published() if cell.verdict == EQUAL]
-    assert {(cell.task, cell.dimension, cell.measure, cell.team, cell.tag) for cell in cells} <= checked
+    rows = [cell.row for cell in cells]
+    assert {(row.task, row.dimension, row.measure, row.team, row.tag) for row in rows} <= checked
 
 
 def test_a_changed_grade_turns_cells_red(folder: Path) -> None:
@@ -103,7 +104,7 @@ def test_a_changed_rank_turns_cells_red(folder: Path, index: Callable[[str, str,
     lines[0][2], lines[9][2] = lines[9][2], lines[0][2]
     path.write_text("".join(f"{' '.join(line)}\n" for line in lines))
     [cell] = [cell for cell in check_published(TWENTY) if cell.remark]
-    assert (cell.team, cell.verdict, cell.value) == ("Bilbo Baggins", DIFFERENT, None)
+    assert (cell.row.team, cell.verdict, cell.value) == ("Bilbo Baggins", DIFFERENT, None)
     remark = rf"its md5 is \w+ instead of \w+; delete .*baggins.run, and get it .* {TWENTY} --runs$"
     assert re.search(remark, cell.remark)
     index(TWENTY, hashlib.md5(old).hexdigest(), hashlib.md5(path.read_bytes()).hexdigest())
@@ -250,18 +251,16 @@ def test_decimals_are_those_of_all_values_of_a_run(official: Path, monkeypatch: 
     """BEIR's tables drop trailing zeros, so a value with four decimals can have been printed with five."""
     task = tasks.task("beir-webis-touche2020-v2")
     cells = [cell for cell in published_cells._cells(task, is_named=True) if cell.verdict == EQUAL]
-    cell = next(cell for cell in cells if len(str(cell.published)) == len("0.12345"))
-    cut = round(cell.published, 4)
-    assert cut != cell.published
+    long = next(cell.row for cell in cells if len(str(cell.row.value)) == len("0.12345"))
+    cut = round(long.value, 4)
+    assert cut != long.value
 
     def with_cut(row: Published) -> Published:
-        is_row = (row.team, row.tag, row.measure) == (cell.team, cell.tag, cell.measure)
+        is_row = (row.team, row.tag, row.measure) == (long.team, long.tag, long.measure)
         return replace(row, value=cut) if is_row else row
 
     changed = published_cells._cells(with_rows(task, with_cut), is_named=True)
-    assert [(each.measure, each.verdict) for each in changed if each.verdict == DIFFERENT] == [
-        (cell.measure, DIFFERENT)
-    ]
+    assert [cell.row.measure for cell in changed if cell.verdict == DIFFERENT] == [long.measure]
 
 
 def test_named_tasks_without_qrels_or_runs_are_errors(folder: Path, touche: Touche) -> None:

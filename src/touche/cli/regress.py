@@ -126,7 +126,7 @@ def _check_published(
     """Runs ``touche regress --official``."""
     cells = published_cells.check_published(datasets, output=output, junit=junit, update=update)
     rows = list[tuple[str, ...]]()
-    for task, of_task in [*group_by(cells, lambda cell: cell.task).items(), ("all", cells)]:
+    for task, of_task in [*group_by(cells, lambda cell: cell.row.task).items(), ("all", cells)]:
         counts = Counter(cell.verdict for cell in of_task)
         rows.append((task, *map(str, [len(of_task), *(counts[verdict] for verdict in _VERDICTS)])))
     different = [cell for cell in cells if cell.verdict == DIFFERENT]
@@ -134,12 +134,14 @@ def _check_published(
     if any(cell.verdict == published_cells.NOT_HERE for cell in cells):
         command = " ".join(["touche data fetch", *datasets, "--runs"])
         notes.append(f"to get the runs that are not here: {command}")
-    remarks = (f"{cell.team}, {cell.tag}: {cell.remark}" for cell in different if cell.remark)
+    remarks = (f"{cell.row.team}, {cell.row.tag}: {cell.remark}" for cell in different if cell.remark)
     notes += dict.fromkeys(remarks)
     sheets = [Sheet(_TASKS, rows, notes)]
     shown = cells if every else different
-    for task, of_task in group_by(shown, lambda cell: cell.task).items():
-        is_clear = len({cell.measure for cell in of_task}) <= len({cell.dimension for cell in of_task})
+    for task, of_task in group_by(shown, lambda cell: cell.row.task).items():
+        is_clear = len({cell.row.measure for cell in of_task}) <= len(
+            {cell.row.dimension for cell in of_task}
+        )
         columns = [_RUN, _DIMENSION if is_clear else _MEASURE, *_VALUES]
         sheets.append(Sheet(columns, of_task, above=[task], colours=_CELL_COLOURS))
     render(cells, "table" if output else style, sheets)
@@ -155,11 +157,11 @@ _WITH_OFFICIAL = {"datasets", "official", "every", "update", "style", "output", 
 _VERDICTS = (published_cells.EQUAL, DIFFERENT, published_cells.NOT_HERE, NOT_PUBLIC)
 _TASKS = [Column(name, format=itemgetter(index)) for index, name in enumerate(["task", "cells", *_VERDICTS])]
 _CELL_COLOURS = {published_cells.EQUAL: GOOD, DIFFERENT: BAD}
-_RUN = Column("run", format=lambda cell: f"{cell.team}, {cell.tag}" if cell.tag else cell.team)
-_DIMENSION = Column("dimension", "dimension")
-_MEASURE = Column("measure", format=value_name)
+_RUN = Column("run", "row", lambda row: f"{row.team}, {row.tag}" if row.tag else row.team)
+_DIMENSION = Column("dimension", "row", lambda row: row.dimension)
+_MEASURE = Column("measure", "row", value_name)
 _VALUES = [
-    Column("published", "published", _as_printed),
+    Column("published", "row", lambda row: _as_printed(row.value)),
     Column("here", "value", _as_printed, missing="not re-evaluated"),
     Column("verdict", "verdict"),
 ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from touche import tasks
 from touche.data.fetching import DIFFERS, verify
@@ -40,37 +41,38 @@ NOT_HERE = "not here"
 
 @dataclass(frozen=True)
 class Cell:
-    """A published value next to its run's value.
+    """A published result next to its run's value.
 
     Attributes:
-        task, dimension, measure, team, tag: the published result.
-        evaluator: ``touche`` or ``trec_eval``, whichever computed the published value.
-        published: the published value.
-        value: the public run's value, rounded like the published one; None if it wasn't evaluated.
+        row: the published result.
         verdict: ``equal``, ``different``, ``not here`` (the run or the qrels) or ``run not public``.
+        value: the public run's value, rounded like the published one; None if it wasn't evaluated.
         remark: why there is no value although the run is here; may be empty.
         url: the address of the run or its archive; empty if the run isn't public.
     """
 
-    task: str
-    dimension: str
-    measure: str
-    team: str
-    tag: str
-    evaluator: str
-    published: float
-    value: float | None
+    row: Published
     verdict: str
-    remark: str
-    url: str
+    value: float | None = None
+    remark: str = ""
+    url: str = ""
 
     @property
-    def difference(self) -> str:
-        """How a different value differs; empty for other verdicts."""
-        if self.verdict != DIFFERENT:
-            return ""
-        remark = f": {self.remark}" if self.remark else ""
-        return f"published {self.published}, re-evaluated {self.value}{remark}"
+    def record(self) -> dict[str, Any]:
+        """A flat record for JSON and CSV."""
+        return {
+            "task": self.row.task,
+            "dimension": self.row.dimension,
+            "measure": self.row.measure,
+            "team": self.row.team,
+            "tag": self.row.tag,
+            "evaluator": _evaluator(self.row),
+            "published": self.row.value,
+            "value": self.value,
+            "verdict": self.verdict,
+            "remark": self.remark,
+            "url": self.url,
+        }
 
 
 def check_published(
@@ -114,16 +116,7 @@ def check_published(
     if json_file:
         write_whole(json_file, formatted(table, "json"))
     if junit_file:
-        cases = [
-            (
-                cell.task,
-                f"{cell.team} {cell.tag} {cell.dimension} {cell.measure}",
-                cell.verdict if cell.verdict in (NOT_HERE, NOT_PUBLIC) else "",
-                cell.difference,
-            )
-            for cell in cells
-        ]
-        write_whole(junit_file, junit_xml("touche regress --official", cases))
+        write_whole(junit_file, junit_xml("touche regress --official", [_junit_case(cell) for cell in cells]))
     return table
 
 
@@ -136,8 +129,7 @@ def _cells(task: Task, *, is_named: bool, update: bool = False) -> Iterator[Cell
         update: as for ``check_published``.
     """
     qrels_are_here = all(find("qrels", judgments.file) for judgments in task.qrels.values())
-    urls = dict[Published, str]()
-    values = dict[Published, float | str]()
+    cells = dict[Published, Cell]()  # of results whose run is public
     teams_with_missing_rows = set[str]()  # whose rows only the tag in a missing run would tell
     index = public_runs(task)
     for run in watched(index.runs, task.id, "runs", len(index.runs)):
@@ -147,36 +139,28 @@ def _cells(task: Task, *, is_named: bool, update: bool = False) -> Iterator[Cell
             teams_with_missing_rows.add(run.team)
             continue
         rows = results_of(task, run, "" if run.tags or not path else read_run(path).tag)
-        for row in urls.keys() & rows:
+        for row in cells.keys() & rows:
             raise ToucheError(f"{task.id} has two public runs of {row.team}, {row.tag}; remove one")
-        urls |= dict.fromkeys(rows, source.url)
+        cells |= {row: Cell(row, NOT_HERE, url=source.url) for row in rows}
         if path and (qrels_are_here or is_named):
-            problem = _differs(source, path, task)
-            values |= dict.fromkeys(rows, problem) if problem else _values(task, path, rows)
+            problem = _difference(source, path, task)
+            values = dict.fromkeys(rows, problem) if problem else _values(task, path, rows)
+            cells |= {row: _compared(row, values[row], source.url) for row in rows}
             if update and not problem:
                 _update_index(index_path(task), run, [row for row in rows if values[row] != row.value])
     for row in over_all_topics(task):
-        if row in values:
-            verdict = EQUAL if values[row] == row.value else DIFFERENT
-        else:
-            verdict = NOT_HERE if row in urls or row.team in teams_with_missing_rows else NOT_PUBLIC
-        value = values.get(row)
-        yield Cell(
-            task=task.id,
-            dimension=row.dimension,
-            measure=row.measure,
-            team=row.team,
-            tag=row.tag,
-            evaluator=_evaluator(row),
-            published=row.value,
-            value=None if isinstance(value, str) else value,
-            verdict=verdict,
-            remark=value if isinstance(value, str) else "",
-            url=urls.get(row, ""),
-        )
+        verdict = NOT_HERE if row.team in teams_with_missing_rows else NOT_PUBLIC
+        yield cells.get(row) or Cell(row, verdict)
 
 
-def _differs(source: Source, path: Path, task: Task) -> str:
+def _compared(row: Published, value: float | str, url: str) -> Cell:
+    """Returns the cell for a run's value, or for the reason why there is none."""
+    if isinstance(value, str):
+        return Cell(row, DIFFERENT, remark=value, url=url)
+    return Cell(row, EQUAL if value == row.value else DIFFERENT, value, url=url)
+
+
+def _difference(source: Source, path: Path, task: Task) -> str:
     """Returns how a run differs from the index and what to do; empty if it doesn't."""
     status = verify(source)
     remedy = f"delete {path}, and get it with: touche data fetch {task.id} --runs"
@@ -221,3 +205,13 @@ def _update_index(path: Path, run: PublicRun, different: Sequence[Published]) ->
 def _evaluator(row: Published) -> str:
     """Returns the evaluator of a published value; in 2020, whose tables name none, it was trec_eval."""
     return row.evaluator or ("touche" if row.dimension == STANCE else "trec_eval")
+
+
+def _junit_case(cell: Cell) -> tuple[str, str, str, str]:
+    """Returns a cell as a test case for ``junit_xml``."""
+    row = cell.row
+    name = f"{row.team} {row.tag} {row.dimension} {row.measure}"
+    if cell.verdict != DIFFERENT:
+        return row.task, name, "" if cell.verdict == EQUAL else cell.verdict, ""
+    remark = f": {cell.remark}" if cell.remark else ""
+    return row.task, name, "", f"published {row.value}, re-evaluated {cell.value}{remark}"
