@@ -273,9 +273,9 @@ def _value_at_magic(values: dict[bytes, _T], beginning: bytes) -> _T | None:
     return next((value for magic, value in values.items() if beginning.startswith(magic)), None)
 
 
-def decoded_lines(path: Path, limits: Limits = OF_DOCUMENTS, content: bytes | None = None) -> Iterator[str]:
+def decoded_lines(path: Path) -> Iterator[str]:
     """Yields each line with its line end, without a byte order mark; errors as in ``open_binary``."""
-    return decoded(bytes_of_lines(path, limits, content), path)
+    return decoded(bytes_of_lines(path), path)
 
 
 def decoded(lines: Iterable[bytes], path: Path, first_line: int = 1) -> Iterator[str]:
@@ -322,7 +322,7 @@ def read_lines(
     path: Path, limits: Limits = OF_DOCUMENTS, content: bytes | None = None
 ) -> Iterator[tuple[int, str]]:
     """Yields number (from 1) and text of each line that is not blank; errors as in ``open_binary``."""
-    for number, line in enumerate(decoded_lines(path, limits, content), 1):
+    for number, line in enumerate(decoded(bytes_of_lines(path, limits, content), path), 1):
         if line.strip():
             yield number, line.rstrip("\r\n")
 

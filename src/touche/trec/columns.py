@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import count
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,15 +70,7 @@ def split_lines(lines: Sequence[bytes], width: int) -> list[list[bytes]] | None:
     return [cells[column :: width + 1] for column in range(width)]
 
 
-_Codes: TypeAlias = defaultdict[str, int]
-"""Word codes: indices in order of first occurrence."""
-
-
-def _new_codes() -> _Codes:
-    return defaultdict(count().__next__)
-
-
-def _encoded(words: Sequence[str], codes: _Codes) -> NDArray[np.int32]:
+def _encoded(words: Sequence[str], codes: defaultdict[str, int]) -> NDArray[np.int32]:
     """Returns words' codes; new words get the next ones."""
     if words and words.count(words[0]) == len(words):  # most tags and stances, and many topics
         return np.full(len(words), codes[words[0]], np.int32)
@@ -100,7 +92,7 @@ class Words:
     @classmethod
     def encode(cls, column: Sequence[str]) -> "Words":
         """Creates a column from its words, one per line."""
-        code_by_word = _new_codes()
+        code_by_word = defaultdict[str, int](count().__next__)
         codes = _encoded(column, code_by_word)
         return cls([*code_by_word], codes)
 
@@ -389,20 +381,14 @@ class Run(Sequence[RunLine], Framed):
         return {self.topics.words[self.topics.codes[lines[0]]]: lines for lines in groups}
 
 
-def _without_iteration(word: str) -> str:
-    """Returns the second column as a stance: Q0 for numbers and other tools' words."""
-    return NO_STANCE if word.isdigit() or word.upper() in _NO_STANCES else word
-
-
 class Columns:
     """A run's columns while it is being read."""
 
     def __init__(self) -> None:
-        self._topics = _new_codes()
-        self._stances = _new_codes()
-        self._tags = _new_codes()
+        self._codes = {
+            name: defaultdict[str, int](count().__next__) for name in ("topics", "stances", "tags")
+        }
         self._blocks = list[dict[str, NDArray[Any]]]()  # arrays by column name, one per call of add
-        self.add_lines([])  # because we can't join zero arrays
 
     def add(
         self,
@@ -417,12 +403,12 @@ class Columns:
     ) -> None:
         """Adds lines; the columns are ``Run``'s attributes."""
         block = {
-            "topics": _encoded(topics, self._topics),
-            "stances": _encoded(stances, self._stances),
+            "topics": _encoded(topics, self._codes["topics"]),
+            "stances": _encoded(stances, self._codes["stances"]),
             "documents": np.array(documents, dtype=object),
             "ranks": np.array(ranks, np.int64),
             "scores": np.array(scores, np.float64),
-            "tags": _encoded(tags, self._tags),
+            "tags": _encoded(tags, self._codes["tags"]),
             "numbers": np.array(numbers, np.int64),
         }
         self._blocks.append(block)
@@ -441,14 +427,20 @@ class Columns:
 
     def run(self, path: Path | str) -> Run:
         """Returns the run with all lines added so far."""
+        if not self._blocks:
+            self.add_lines([])  # numpy can't join zero arrays
         arrays = {name: np.concatenate([block[name] for block in self._blocks]) for name in _COLUMNS}
+        stances = [
+            NO_STANCE if word.isdigit() or word.upper() in _NO_STANCES else word
+            for word in self._codes["stances"]
+        ]
         return Run(
             path=Path(path),
-            topics=Words([*self._topics], arrays["topics"]),
-            stances=Words([*map(_without_iteration, self._stances)], arrays["stances"]),
+            topics=Words([*self._codes["topics"]], arrays["topics"]),
+            stances=Words(stances, arrays["stances"]),
             documents=arrays["documents"],
             ranks=arrays["ranks"],
             scores=arrays["scores"],
-            tags=Words([*self._tags], arrays["tags"]),
+            tags=Words([*self._codes["tags"]], arrays["tags"]),
             numbers=arrays["numbers"],
         )
