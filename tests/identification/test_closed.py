@@ -13,10 +13,10 @@ from touche.documents.document_records import AnyDocument, Argument
 from touche.identification.answer import Answer, answer
 from touche.identification.closed import fit_closed
 from touche.identification.counts import NAMED, count_terms
-from touche.identification.differentiable_models import LM_DIRICHLET
+from touche.identification.differentiable_models import BM25, LM_DIRICHLET
 from touche.identification.fitting import Problem
 from touche.identification.hypotheses import MAXIMUM, Hypothesis
-from touche.identification.samples import Sample, sample_of
+from touche.identification.samples import ONE_FIELD, Sample, sample_of
 from touche.identification.search import CLOSED
 from touche.trec.runs import RunLine
 from touche.trec.topics import Topic
@@ -73,6 +73,15 @@ def test_arguments_without_conclusions_are_identified() -> None:
     sample = sample_of(by_baseline("dirichletlm", source), source.topics, documents, TOY)
     best, *_ = answer(sample, documents).candidates
     assert best.hypothesis.startswith(f"LMDirichlet of maximum of {PARTS}") and best.shares[0] == 1
+
+
+def test_with_fewer_scores_than_parameters_the_likeliest_parameters_remain() -> None:
+    source = open_dataset(TOY)
+    sample = sample_of(by_baseline("bm25", source)[:1], source.topics, source.documents, TOY)
+    hypothesis = Hypothesis(BM25, NAMED["english"], (ONE_FIELD,), formula=BM25)
+    counts = count_terms(sample, [hypothesis.analysis], source.documents)[hypothesis.analysis]
+    fit = fit_closed(Problem(hypothesis, (counts[ONE_FIELD],), sample.scores, sample.slack))
+    assert fit.share() == 1 and fit.parameters == pytest.approx({"k1": 0.9, "b": 0.4})
 
 
 def test_a_wrong_score_among_many_makes_the_answer_undecided(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -161,7 +161,8 @@ def fit_closed(problem: Problem) -> Fit:
 
     # Parameters are positive, so we fit their logarithms, starting from the best initial values.
     best = min(map(np.log, product(*begins.values())), key=error)
-    if names:  # some formulas are without parameters
+    # Some formulas have no parameters. With fewer scores than parameters, the initial values remain.
+    if 0 < len(names) <= len(problem.scores):
         # ``residuals`` turns scores that aren't numbers into errors, so numpy needn't warn. With
         # full_output, scipy doesn't warn when a fit ends early.
         with np.errstate(all="ignore"):
