@@ -155,6 +155,19 @@ def test_a_card_beside_the_data_is_a_task_like_any_other(mine: Path, write: Writ
     assert completed.stdout == "plain,touche-2027-task-1\n"
 
 
+@pytest.mark.parametrize("command", ["evaluate", "compare", "report"])
+def test_a_task_that_only_judges_stances_has_no_measures_of_rankings(
+    mine: Path, write: Write, touche: Touche, command: str
+) -> None:
+    card = CARD.replace('id = "touche-2027-task-1"', 'id = "stances"').replace("relevance", "stance")
+    write("data/tasks/stances.toml", card + 'rules.stances = ["PRO", "CON"]\n')
+    write("data/qrels/touche-2027-task-1.qrels", "1 0 d1 PRO\n")
+    runs = [write(f"{tag}.txt", f"1 PRO d1 1 1 {tag}\n") for tag in "ab"]
+    output = ["-o", mine / "out"] if command == "report" else []
+    code, _, err = touche(command, *runs, "--task", "stances", "--measure", "nDCG@5", *output)
+    assert (code, err.count("\n")) == (2, 1) and "nDCG@5 needs judged rankings" in err
+
+
 def test_of_two_cards_with_one_name_the_first_wins(
     mine: Path, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -143,6 +143,8 @@ def task_scored_by(task_id: str | None, measure: str | None = None, qrels: Path 
     chosen = replace(chosen, qrels=judged)
     if scores_stances and not (chosen.stances and chosen.qrels):
         raise ToucheError(f"{MACRO_F1} needs judged stances; pass a task that has some")
+    if not chosen.qrels:
+        raise ToucheError(f"{scorer} needs judged rankings; pass a task that has some, or {MACRO_F1}")
     # A task's measure is always for rankings; stances are scored with macro F1 regardless.
     return chosen if scores_stances else replace(chosen, measure=scorer)
 
