@@ -71,7 +71,8 @@ class Outcome:
         remark: why it failed, or further results.
         usage: the run's time and memory, or None without a run.
         topics: each topic's published and measured value, if the entry compares topics.
-        evaluated: the run in all dimensions with qrels, if runs are kept.
+        evaluated: the run in all dimensions with qrels, if runs are kept; only set in one of a rerun's
+            outcomes.
         agreements: how the rerun agrees with official runs; only set in one of a rerun's outcomes.
     """
 

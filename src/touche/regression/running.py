@@ -161,12 +161,11 @@ def _write_page(outcomes: Sequence[Outcome], folder: Path, runner: str, command:
     parts = []
     remarks = [f"The runner is {runner}, on {processors()} processors ({machine()})."]
     for dataset, group in group_by(outcomes, lambda outcome: outcome.expected.dataset).items():
-        # Each once, because several outcomes can share a run.
-        runs = {(run.path, run.dimension): run for outcome in group for run in outcome.evaluated}
+        runs = [run for outcome in group for run in outcome.evaluated]
         if not runs:
             continue
         try:
-            parts.append(task_report(with_names([*runs.values()]), dataset))
+            parts.append(task_report(with_names(runs), dataset))
         except Exception as error:  # a faulty run must not prevent the page
             remarks.append(f"There is no report on {dataset}: {error}.")
     report = Report(
@@ -258,10 +257,9 @@ def rerun(
             except Exception as error:
                 outcomes.append(failed(entry, error))
         if to_rerun:
-            measured = [outcome for outcome in outcomes if outcome.got is not None]  # official runs
             try:
                 say(f"{to_rerun[0].command} on {to_rerun[0].dataset}")
-                outcomes += _rerun_outcomes(to_rerun, measured, run, twice, keep)
+                outcomes += _rerun_outcomes(to_rerun, outcomes, run, twice, keep)
             except Exception as error:
                 outcomes += [failed(entry, error) for entry in to_rerun]
         yield from outcomes
@@ -276,18 +274,18 @@ def _is_available(entry: Expected) -> bool:
 
 def _rerun_outcomes(
     group: Sequence[Expected],
-    measured: Sequence[Outcome],
+    others: Sequence[Outcome],
     run: Callable[[Job], Usage],
     twice: bool,
     keep: Path | None,
 ) -> list[Outcome]:
     """Reruns a baseline with its options on a dataset, and returns the outcomes for a group of entries.
 
-    The first outcome includes the agreement with official runs.
+    The first outcome includes the agreement with official runs and, with ``keep``, the evaluated run.
 
     Args:
         group: at least one entry for this baseline, its options and the dataset.
-        measured: outcomes of official runs, which the rerun is also compared with.
+        others: the other entries' outcomes. The rerun is also compared with their official runs.
         run: runs a job.
         twice, keep: as for ``rerun``.
     """
@@ -302,13 +300,11 @@ def _rerun_outcomes(
         lines = read_run(_copy_run(jobs[0], keep) if keep else jobs[0].output / RUN_FILE)
     scores = scored(lines, first.dataset)
     outcomes = [replace(compare(entry, lines, scores), usage=usages[0]) for entry in group]
-    agreements = _agreements([*measured, *outcomes], lines)
+    agreements = _agreements([*others, *outcomes], lines)
     if len(contents) > 1:
         outcomes = [replace(outcome, verdict=NOT_THE_SAME) for outcome in outcomes]
-    if keep:
-        evaluated = _in_all_dimensions(first.dataset, scores)
-        outcomes = [replace(outcome, evaluated=evaluated) for outcome in outcomes]
-    return [replace(outcomes[0], agreements=agreements), *outcomes[1:]]
+    evaluated = _in_all_dimensions(first.dataset, scores) if keep else ()
+    return [replace(outcomes[0], agreements=agreements, evaluated=evaluated), *outcomes[1:]]
 
 
 def _in_all_dimensions(dataset_id: str, scores: Scored) -> list[Evaluated]:
