@@ -550,9 +550,9 @@ def _teams_by_pattern(paths: Sequence[Path], patterns: Mapping[str, str | Sequen
                 if teams.setdefault(path, team) != team:
                     problem = f"{path} belongs to the teams {teams[path]} and {team}"
                     raise ToucheError(f"{problem}; make their patterns more specific")
-    for path in paths:
-        if path not in teams:
-            raise ToucheError(f"{path} belongs to no team; name its team, or omit the file")
+    without_team = [path for path in paths if path not in teams]
+    if without_team:
+        raise ToucheError(f"{without_team[0]} belongs to no team; name its team, or omit the file")
     return teams
 
 

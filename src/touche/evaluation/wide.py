@@ -1,7 +1,7 @@
 """Tables as papers print them: a row per run and a column per measure."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count, product
 from string import ascii_lowercase
@@ -206,9 +206,7 @@ def wide_table(
         every_two: whether all pairs are compared.
     """
     names = [*dict.fromkeys(row.name for row in scores)]
-    # a to z, then aa to zz and so on, as many as there are runs
-    alphabet = chain.from_iterable(product(ascii_lowercase, repeat=length) for length in count(1))
-    letters = dict(zip(names, map("".join, alphabet), strict=False)) if every_two else {}
+    letters = run_letters(names) if every_two else {}
     test = f"by the paired t-test, with Holm's correction for each measure (p < {SIGNIFICANT})"
     note = ""
     if reference:
@@ -233,6 +231,12 @@ def wide_table(
         letters=letters,
         note=note,
     )
+
+
+def run_letters(names: Iterable[str]) -> dict[str, str]:
+    """Returns each run's letter: a to z, then aa to zz and so on."""
+    letters = chain.from_iterable(product(ascii_lowercase, repeat=length) for length in count(1))
+    return dict(zip(names, map("".join, letters), strict=False))
 
 
 def _marks(compared: Sequence[Comparison], letters: Mapping[str, str]) -> Marks:

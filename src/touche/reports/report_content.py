@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
-from itertools import chain, product
-from string import ascii_uppercase
+from itertools import product
 
 from touche import tasks
 from touche.baselines.expected import SCRIPT
@@ -18,6 +17,7 @@ from touche.evaluation.leaderboard import comparable, names
 from touche.evaluation.notes import all_warnings, score_notes
 from touche.evaluation.scores import Evaluated
 from touche.evaluation.scoring import score_task
+from touche.evaluation.wide import run_letters
 from touche.io.grouping import group_by
 from touche.io.opening import is_file, md5
 from touche.io.progress import bar
@@ -127,16 +127,16 @@ def _best_first(runs: Sequence[Evaluated]) -> list[Evaluated]:
 
 
 def _files(runs: Sequence[Evaluated]) -> list[RunFile]:
-    """Returns the runs with their letters: A to Z, then AA and so on. A run without a file has no md5."""
-    combinations = chain.from_iterable(product(ascii_uppercase, repeat=length) for length in (1, 2, 3))
+    """Returns the runs with their letters. A run without a file has no md5."""
+    letters = run_letters(run.name for run in runs)
     return [
         RunFile(
             name=run.name,
-            letters="".join(letters),
+            letters=letters[run.name].upper(),
             path=run.path,
             md5=md5(run.path) if is_file(run.path) else "",
         )
-        for run, letters in zip(runs, combinations, strict=False)  # of 18,278, we don't need most
+        for run in runs
     ]
 
 
