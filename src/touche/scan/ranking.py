@@ -245,14 +245,10 @@ class _BestOfParts:
     def add_part(self, best: Sequence[_ScoredIds], part: Part) -> Sequence[_ScoredIds]:
         """Returns the best documents of each topic, from those of earlier parts and from one more part."""
         scored = _ScoredPart(part, self.statistics, self.scoring)
-        best_of_part: list[_ScoredIds] = []  # for each topic
-        for earlier, terms, among in zip(best, self.terms, self.among, strict=True):
-            lowest = -np.inf
-            if earlier and len(earlier) == self.depth:  # at a depth of 0 there is no last document
-                lowest, _ = earlier[-1]  # a document with a lower score cannot be among the best
-            # A title has no terms if all its words are stop words.
-            hits = scored.best(terms, among, self.depth, lowest) if terms else []
-            best_of_part.append(hits)
+        best_of_part = [
+            scored.best(terms, among, self.depth) if terms else []  # no terms: all words are stop words
+            for terms, among in zip(self.terms, self.among, strict=True)
+        ]
         return self.merge(best, best_of_part)
 
     def merge(self, best: Sequence[_ScoredIds], others: Sequence[_ScoredIds]) -> Sequence[_ScoredIds]:
@@ -277,9 +273,7 @@ class _ScoredPart:
     # By field, term and weight, because topics share terms.
     _cached_contributions: dict[tuple[int, int, float], Array] = field(default_factory=dict)
 
-    def best(
-        self, terms: Mapping[int, float], among: frozenset[str] | None, depth: int, lowest: float
-    ) -> _ScoredIds:
+    def best(self, terms: Mapping[int, float], among: frozenset[str] | None, depth: int) -> _ScoredIds:
         """Returns the documents with the highest scores in any order, with all ties of the last one.
 
         ``merge`` decides among ties by id, so that none of them is cut off here.
@@ -288,10 +282,9 @@ class _ScoredPart:
             terms: the weight of each term of the topic, at least one, by its index.
             among: the ids of the only documents to rank, or None.
             depth: at most how many documents to return, besides those with the score of the last one.
-            lowest: the lowest score that can be among the best, from earlier parts.
         """
         scores = self._scores(terms)
-        matches = scores >= lowest  # False for NaN, the score without any term
+        matches = ~np.isnan(scores)  # NaN is the score without any term
         for field_index, any_or_all in self.scoring.required.items():
             minimum = len(terms) if any_or_all == "all" else 1
             postings = map(self.part.fields[field_index].postings, terms)
