@@ -34,13 +34,12 @@ class Method:
 
     Attributes:
         shares: computes what a run adds to each document, given its scores for a topic, best first in
-            trec_eval's order.
-        combine: computes document scores from shares of shape (runs, documents). Its second argument, of the
-            same shape, is False where a document isn't in the run and its share is 0.
+            trec_eval's order. A document's score is the sum over the runs (CombSUM, Fox and Shaw 1994).
+        times_runs: whether the sum is multiplied by the number of runs with the document (CombMNZ).
     """
 
     shares: Callable[[Floats], Floats]
-    combine: Callable[[Floats, NDArray[np.bool_]], Floats]
+    times_runs: bool = False
 
 
 class FusedTopic(NamedTuple):
@@ -78,14 +77,18 @@ def fused_topic(topic: str, runs: Sequence[Run], method: Method, weights: Sequen
     documents = sorted(set[str]().union(*(lines.documents for lines in ranked.values())), reverse=True)
     column_of = {document: column for column, document in enumerate(documents)}
     shares = np.zeros((len(runs), len(documents)))
-    has = np.zeros(shares.shape, np.bool_)
+    run_counts = np.zeros(len(documents), np.intp)
     stances = np.empty(len(documents), np.object_)
     for row, lines in reversed(ranked.items()):  # so that the first run's stances overwrite the others
         columns = [column_of[document] for document in lines.documents]
         shares[row, columns] = weights[row] * method.shares(lines.scores)
-        has[row, columns] = True
+        run_counts[columns] += 1
         stances[columns] = [*lines.stances]
-    return FusedTopic(np.array(documents, np.object_), method.combine(shares, has), stances)
+    # Correctly rounded sums don't depend on the runs' order.
+    scores = np.array([fsum(column) for column in shares.T.tolist()])
+    if method.times_runs:
+        scores *= run_counts
+    return FusedTopic(np.array(documents, np.object_), scores, stances)
 
 
 def check_weights(weights: Sequence[float], runs: int) -> None:
@@ -167,35 +170,12 @@ def standardised(scores: Floats) -> Floats:
     return differences / deviation if is_varied else np.zeros_like(scores)
 
 
-def sums(shares: Floats, has: NDArray[np.bool_]) -> Floats:
-    """Returns each document's sum over its shares: CombSUM (Fox and Shaw 1994).
-
-    The sum is correctly rounded, so it doesn't depend on the runs' order.
-
-    Args:
-        shares: a row per run.
-        has: unused, because missing shares are 0; needed for the same signature as ``times_runs``.
-    """
-    return np.array([fsum(column) for column in shares.T.tolist()])
-
-
-def times_runs(shares: Floats, has: NDArray[np.bool_]) -> Floats:
-    """Returns the sums times the number of runs that contain the document: CombMNZ (Fox and Shaw 1994).
-
-    Args:
-        shares: a row per run.
-        has: whether each run contains each document.
-    """
-    run_counts: NDArray[np.intp] = has.sum(axis=0)
-    return run_counts * sums(shares, has)
-
-
 METHODS = {
-    "rrf": Method(reciprocal_ranks, sums),
-    "combsum": Method(normalised, sums),
-    "combmnz": Method(normalised, times_runs),
-    "z-score": Method(standardised, sums),
-    "rbc": Method(rank_biased, sums),
+    "rrf": Method(reciprocal_ranks),
+    "combsum": Method(normalised),
+    "combmnz": Method(normalised, times_runs=True),
+    "z-score": Method(standardised),
+    "rbc": Method(rank_biased),
 }
 
 
