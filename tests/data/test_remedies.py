@@ -95,10 +95,21 @@ def test_what_cannot_be_verified_is_fetched_first(touche: Touche, monkeypatch: p
 
 def test_of_several_datasets_those_are_advised_that_can_be_fetched() -> None:
     requested = ["touche-2020-task-1/sample", "touche-2020-task-2", "touche-2022-task-1"]
-    advice = remedies.remedy_for(requested)
+    advice = places.remedy_for(requested)
     assert "corpora/argsme-2020-04-01-processed/args_processed.csv" in fetched_by(advice)
-    assert "not published" in remedies.remedy_for(requested[:1])
-    assert "requires an agreement" in remedies.remedy_for(requested[1:2])
+    assert "not published" in places.remedy_for(requested[:1])
+    assert "requires an agreement" in places.remedy_for(requested[1:2])
+
+
+def test_qrels_can_be_fetched_for_a_sample_whose_corpus_is_here(
+    monkeypatch: pytest.MonkeyPatch, write: Write
+) -> None:
+    monkeypatch.setattr(places, "clone", lambda: None)
+    sample = write("data/corpora/argsme-2020-04-01-sample/args-me.json", "[]")
+    monkeypatch.setenv("TOUCHE_DATA", str(sample.parents[2]))
+    assert "qrels/touche-task1-51-100-quality.qrels" in fetched_by(
+        places.remedy_for(["touche-2021-task-1/sample"])
+    )
 
 
 def test_an_image_without_ir_datasets_names_the_missing_dataset(monkeypatch: pytest.MonkeyPatch) -> None:

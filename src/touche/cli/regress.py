@@ -27,7 +27,7 @@ from touche.cli.output import (
 )
 from touche.cli.runner_options import check_runner, runners
 from touche.cli.sheets import overlap_sheets
-from touche.data.remedies import remedy_for
+from touche.data.places import remedy_for
 from touche.errors import ToucheError
 from touche.io.grouping import group_by
 from touche.regression import outcomes as verdicts

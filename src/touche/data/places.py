@@ -2,12 +2,12 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from touche import tasks
-from touche.data.remedies import remedy
+from touche.data.remedies import ELSEWHERE, is_published, remedy
 from touche.errors import MissingDataError, ToucheError, choice
 from touche.io.origin import clone
 from touche.io.writing import cache_folder
@@ -123,6 +123,24 @@ def locate_corpus(corpus: Corpus) -> Path:
     is_at_home = folder.parent == data_home() / "corpora"
     removal = "" if is_at_home else "; remove that folder first"
     raise MissingDataError(f"{folder} is {problem}; {remedy(f'corpora/{corpus.directory}')}{removal}")
+
+
+def remedy_for(datasets: Iterable[str]) -> str:
+    """Returns how to get the missing datasets that touche can fetch, or else the first dataset."""
+    fetchable = []
+    obstacles = []  # for each other dataset a file or folder that touche can't fetch
+    for dataset in datasets:
+        task, corpus = tasks.dataset(dataset)
+        folder = f"corpora/{corpus.directory}"
+        paths = [folder, f"topics/{task.topics}", *(f"qrels/{qrels.file}" for qrels in task.qrels.values())]
+        missing = [path for path in paths if not find(*path.split("/", 1))]
+        unpublished = [path for path in missing if not is_published(path)]
+        if missing and not unpublished:
+            fetchable.append(dataset)
+        obstacles += [*unpublished, folder]  # the folder may be incomplete
+    if fetchable:
+        return f"get it with: touche data fetch {' '.join(fetchable)}, or {ELSEWHERE}"
+    return remedy(obstacles[0])
 
 
 def find_corpus(corpus: Corpus) -> Path | None:

@@ -1,6 +1,5 @@
 """How to get missing data, file by file."""
 
-from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -38,7 +37,7 @@ def remedy(path: str) -> str:
             download = f"download it from {source.page}, save it as {source.path}"
             return f"its address is unknown; {download}, and {ELSEWHERE}"
     task_id = _task_with(path)
-    if _is_published(path):
+    if is_published(path):
         # The dataset of some topics with this corpus folder, or the task. Everything if no task has
         # the file.
         datasets = [source.dataset for source in all_sources() if source.path == path and source.dataset]
@@ -64,15 +63,6 @@ def full_file_remedy(name: str) -> str:
     return f"remove it, and {remedy(f'qrels/{name}')}"
 
 
-def remedy_for(datasets: Iterable[str]) -> str:
-    """Returns how to get the missing datasets with a published corpus, or else the first dataset."""
-    folders = {dataset: f"corpora/{tasks.dataset(dataset)[1].directory}" for dataset in datasets}
-    published = [dataset for dataset, folder in folders.items() if _is_published(folder)]
-    if published:
-        return f"get it with: touche data fetch {' '.join(published)}, or {ELSEWHERE}"
-    return remedy(next(iter(folders.values())))
-
-
 def format_bytes(size: float) -> str:
     """Formats a number of bytes, such as ``286 MB``."""
     for unit in ("B", "kB", "MB"):
@@ -87,7 +77,7 @@ def how_to_download(address: str, path: Path | str) -> str:
     return f"touche cannot check or unpack it, so fetch it yourself: download {address}, save it as {path}"
 
 
-def _is_published(path: str) -> bool:
+def is_published(path: str) -> bool:
     """Returns whether touche can fetch the file, or a file in the folder, with this path."""
     files = (source for source in all_sources() if not source.agreement and source.by_hand is None)
     return any(_is_within(file.path, path) for file in files)

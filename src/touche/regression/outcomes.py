@@ -11,7 +11,7 @@ from typing import Any
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from touche.baselines.expected import Expected
-from touche.data.remedies import remedy_for
+from touche.data.places import remedy_for
 from touche.errors import NotInstalledError, ToucheError, one_line
 from touche.evaluation.agreement import Overlap
 from touche.evaluation.scores import Evaluated
