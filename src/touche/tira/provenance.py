@@ -78,12 +78,13 @@ def data_of_files(paths: Sequence[Path], statistics: Path | None = None, dataset
         "name": dataset or _dataset_id(folder_of_topics) or _name_of_folder(paths),
         "files": _describe_files(paths),
     }
-    if statistics is None:
-        return {"test collection": collection}
-    return {"test collection": collection, "statistics": {"md5": _md5(statistics)}}
+    data: dict[str, Any] = {"test collection": collection}
+    if statistics is not None:
+        data["statistics"] = {"md5": _md5(statistics)}
+    return data
 
 
-def data_of_runs(runs: Sequence[RunSource], dataset: str = "") -> dict[str, Any]:
+def data_of_runs(runs: Sequence[RunSource], dataset: str) -> dict[str, Any]:
     """Describes the runs that a run was made from, with their MD5s (in memory: of their lines).
 
     ``dataset`` is the id of the only dataset that the runs' metadata names, or empty.

@@ -30,15 +30,9 @@ def topic_in(ranking: str) -> str:
     return ranking.partition(" ")[0]
 
 
-def in_rankings(runs: Sequence[Run], *, by_stance: bool = False) -> list[Run]:
-    """Returns runs. If stances have rankings, names such as ``1 PRO`` replace the topics.
-
-    Args:
-        runs: the runs.
-        by_stance: whether the task has a ranking per stance. If False, the runs' ranks tell; one run with
-            such rankings is enough for all.
-    """
-    stances_have_rankings = by_stance or any(run.ranks_stances for run in runs)
+def in_rankings(runs: Sequence[Run]) -> list[Run]:
+    """Returns runs. If one of them has a ranking per stance, names such as ``1 PRO`` replace all topics."""
+    stances_have_rankings = any(run.ranks_stances for run in runs)
     return [run.by_stance() if stances_have_rankings else run for run in runs]
 
 
@@ -47,7 +41,7 @@ def read_counted(
     stances: Sequence[str],
     ids: str,
     depth: int,
-    topics: Collection[str] | None = None,
+    topics: Collection[str] | None,
     content: bytes | Run | None = None,
 ) -> tuple[Run, list[LineError]]:
     """Reads a run; returns the lines that the script counts, and an error for each line that it skips.

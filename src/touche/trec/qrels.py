@@ -163,11 +163,11 @@ def read_stances(
 def read_answers(
     path: Path,
     stances: Sequence[str],
-    excluded_topics: Collection[str] = (),
-    labels: Collection[int] | None = None,
-    ids: str = "",
+    excluded_topics: Collection[str],
+    labels: Collection[int] | None,
+    ids: str,
     *,
-    content: bytes | None = None,
+    content: bytes | None,
 ) -> Qrels:
     """Reads image judgments; returns the grades per topic and aspect, such as ``1 ONTOPIC``.
 

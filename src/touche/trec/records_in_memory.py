@@ -22,6 +22,7 @@ AnyTopics: TypeAlias = Any
 
 
 _T = TypeVar("_T")
+_TOPICS = "topics"  # what topics are called in errors
 USED_UP = "(an iterator can be read only once; make it a list)"  # how a remedy ends
 
 
@@ -42,12 +43,8 @@ def unread(records: Iterable[_T], name: str) -> Iterable[_T]:
     raise ToucheError(f"{name}: nothing is left in this iterator {USED_UP}")
 
 
-def topics_in(source: AnyTopics, name: str = "topics") -> tuple[Topic, ...]:
+def topics_in(source: AnyTopics) -> tuple[Topic, ...]:
     """Returns topics in any form as a tuple of ``Topic``.
-
-    Args:
-        source: the topics.
-        name: their name in errors.
 
     Raises:
         ToucheError: if there are no topics, one has no id or query, or an id occurs twice.
@@ -56,22 +53,22 @@ def topics_in(source: AnyTopics, name: str = "topics") -> tuple[Topic, ...]:
         return read_topics(Path(expanded(source)))
     topics = list[Topic]()
     seen = set[str]()
-    records = [source] if isinstance(source, Topic) else records_in(source, name)
+    records = [source] if isinstance(source, Topic) else records_in(source, _TOPICS)
     for row, record in enumerate(records, 1):
-        topic = record if isinstance(record, Topic) else _topic_in(fields_in(record, name, row), name, row)
-        check_new_id(topic.number, "topic", seen, name, row)
+        topic = record if isinstance(record, Topic) else _topic_in(fields_in(record, _TOPICS, row), row)
+        check_new_id(topic.number, "topic", seen, _TOPICS, row)
         topics.append(topic)
     if not topics:
-        raise ToucheError(f"{name}: no topics in it; pass at least one {USED_UP}")
+        raise ToucheError(f"{_TOPICS}: no topics in it; pass at least one {USED_UP}")
     return tuple(topics)
 
 
-def _topic_in(fields: Mapping[str, Any], source_name: str, row: int) -> Topic:
-    """Returns the topic in a record. The other arguments are as in ``fields_in``."""
+def _topic_in(fields: Mapping[str, Any], row: int) -> Topic:
+    """Returns the topic in a record. The row's number is for errors."""
     objects = fields.get("objects")
     return Topic(
-        number=id_in(fields, NUMBER_NAMES, source_name, row),
-        title=text_in(fields, TITLE_NAMES, source_name, row),
+        number=id_in(fields, NUMBER_NAMES, _TOPICS, row),
+        title=text_in(fields, TITLE_NAMES, _TOPICS, row),
         objects=tuple(objects) if isinstance(objects, list | tuple) else (),
         description=optional_text(fields, "description"),
         narrative=optional_text(fields, "narrative"),
