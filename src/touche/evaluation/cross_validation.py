@@ -104,34 +104,31 @@ class CrossValidation(Generic[_T]):
         return bootstrap_interval(list(self.values.values()))
 
 
-def cross_validated(
-    candidates: Mapping[_T, Values], topics: Sequence[str], method: str
-) -> CrossValidation[_T]:
+def cross_validated(candidates: Sequence[tuple[_T, Values]], method: str) -> CrossValidation[_T]:
     """Chooses among candidates on some topics and tests the choice on the others.
 
     Args:
-        candidates: such as settings, each with its values.
-        topics: topics in order, because two-fold takes every second one.
+        candidates: such as settings, which need not be hashable, each with its values.
         method: a name in ``FOLDS``.
 
     Raises:
         ToucheError: if there are fewer than two topics, or all values are 0.
     """
+    # In order, because two-fold takes every second topic.
+    topics = sorted({topic for _, values in candidates for topic in values}, key=in_order)
     if len(topics) < 2:
         problem = f"{method} cross-validation needs two topics, but there are {len(topics)}"
         raise ToucheError(f"{problem}; omit cross-validation")
-    if not any(value for values in candidates.values() for value in values.values()):
+    if not any(value for _, values in candidates for value in values.values()):
         raise ToucheError(f"all scores are 0, so {method} cross-validation cannot choose; check the task")
     folds = []
     for tested in FOLDS[method](topics):
-        others = set(topics).difference(tested)
-        choice = best(candidates, others)
-        values = {topic: candidates[choice][topic] for topic in tested if topic in candidates[choice]}
-        folds.append(Fold(choice, values))
+        choice, values = best(candidates, set(topics).difference(tested))
+        folds.append(Fold(choice, {topic: values[topic] for topic in tested if topic in values}))
     return CrossValidation(method, folds)
 
 
-def best(candidates: Mapping[_T, Values], topics: set[str]) -> _T:
+def best(candidates: Sequence[tuple[_T, Values]], topics: set[str]) -> tuple[_T, Values]:
     """Returns the candidate with the highest mean over some topics; the first one if several are equal.
 
     Args:
@@ -139,8 +136,8 @@ def best(candidates: Mapping[_T, Values], topics: set[str]) -> _T:
         topics: topics to average over.
     """
 
-    def mean(candidate: _T) -> float:
-        values = [value for topic, value in candidates[candidate].items() if topic in topics]
+    def mean(candidate: tuple[_T, Values]) -> float:
+        values = [value for topic, value in candidate[1].items() if topic in topics]
         return fmean(values) if values else float("-inf")
 
     return max(candidates, key=mean)

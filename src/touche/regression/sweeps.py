@@ -20,7 +20,7 @@ from touche.data.places import is_dataset
 from touche.documents.discovery import Input
 from touche.documents.parts import Readings
 from touche.errors import InputError, ParameterError, ToucheError, check_choice, warn
-from touche.evaluation.cross_validation import FOLDS, CrossValidation, Fold, cross_validated
+from touche.evaluation.cross_validation import FOLDS, CrossValidation, cross_validated
 from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.image_scores import means_of_topics
 from touche.evaluation.notes import doubts
@@ -40,7 +40,6 @@ from touche.tira.outputs import METADATA_FILE
 from touche.trec.framed import Table, formatted
 from touche.trec.run_forms import AnyQrels, QrelsSource, RunSource, qrels_source
 from touche.trec.runs import RUN_FILE
-from touche.trec.topics import in_order
 
 if TYPE_CHECKING:
     from ir_measures.measures import Measure
@@ -283,15 +282,9 @@ def _with_cross_validations(sweep: Sweep, method: str) -> Sweep:
     validations = dict[str, CrossValidation[Setting]]()
     problems = list[str]()
     for dimension, scores in sweep.by_dimension.items():
-        topics = sorted({topic for score in scores for topic in score.values}, key=in_order)
-        candidates = {
-            index: score.values for index, score in enumerate(scores)
-        }  # settings can't be dictionary keys
+        candidates = [(score.setting, score.values) for score in scores]
         try:
-            validation = cross_validated(candidates, topics, method)
+            validations[dimension] = cross_validated(candidates, method)
         except ToucheError as error:  # the scores are valid anyway
             problems.append(f"{dimension}: {error}")
-            continue
-        folds = [Fold(scores[fold.choice].setting, fold.values) for fold in validation.folds]
-        validations[dimension] = CrossValidation(method, folds)
     return replace(sweep, cross_validations=validations, warnings=[*sweep.warnings, *problems])
