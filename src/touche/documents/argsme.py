@@ -128,46 +128,66 @@ def pieces_of_argsme(path: Path) -> Iterator[Piece]:
     around = bytearray()  # Newlines replace the arguments, so that errors name the right lines.
     with open_binary(path) as file:
         window = Window(path, file, _parse_arguments)
-        for piece, is_arguments in _cut(window, path):
-            if is_arguments:
-                yield piece
-            around += b"\n" * (window.line - piece.line) if is_arguments else piece.raw
+        depth = 0
+        has_list = True
+        while has_list:
+            text, has_list = _cut_around(window, depth)
+            around += text.raw
+            first_line = window.line
+            if has_list:
+                yield from _cut_list(window)
+            around += b"\n" * (window.line - first_line)
             check_length(len(around), _AROUND, path, line=1)
+            depth = 2
+    _check_json(bytes(around), path)
+
+
+def _check_json(raw: bytes, path: Path) -> None:
     try:
-        orjson.loads(around.removeprefix(BOM_UTF8))
+        orjson.loads(raw.removeprefix(BOM_UTF8))
     except orjson.JSONDecodeError as error:
-        check_utf8(bytes(around).split(b"\n"), path)  # because its error suggests a better remedy
+        check_utf8(raw.split(b"\n"), path)  # because its error suggests a better remedy
         raise InputError(path, f"broken JSON ({error.msg})", _REMEDY, line=error.lineno) from error
 
 
-def _cut(window: Window, path: Path) -> Iterator[tuple[Piece, bool]]:
-    """Cuts the whole file; yields each piece, and whether it consists of arguments.
+def _cut_around(window: Window, depth: int) -> tuple[Piece, bool]:
+    """Cuts the text before the next list, or before the file's end; returns it and whether a list follows.
 
-    A comma between two pieces of the list is in neither. Blanks in an empty list don't count as arguments.
+    Args:
+        depth: the text's depth: 0, or 2 for the bracket that ends a list.
     """
-    depth = 0
-    in_list = False
+    while True:
+        stop, end, _ = json_bounds(window.raw, window.begin, in_list=False, depth=depth)
+        if stop == BEGIN:
+            return window.cut(end), True
+        _check_depth(window, stop, end)
+        if not window.read_more(_AROUND):
+            return window.cut(len(window.raw)), False
+
+
+def _cut_list(window: Window) -> Iterator[Piece]:
+    """Cuts a list into pieces, up to its bracket or the file's end. A comma between pieces is in neither."""
     after_comma = False
     is_open = True
     while is_open:
-        is_open = window.read_more("an argument" if in_list else _AROUND)
-        stop = BEGIN
-        while stop in (BEGIN, END):
-            stop, end, last_comma = json_bounds(window.raw, window.begin, in_list=in_list, depth=depth)
-            if stop in (BEGIN, END) or not is_open:
-                piece = window.cut(end)
-                # After a comma, even blanks are a piece: parsing them reports the missing argument.
-                yield piece, in_list and (after_comma or bool(piece.raw.strip(_BLANKS)))
-                in_list = stop == BEGIN
-                depth = 2
-                after_comma = False
-            elif last_comma >= 0:
-                yield window.cut(last_comma), True
-                window.cut(last_comma + 1)
-                after_comma = True
-        if stop == DEEP:
-            window.cut(end)
-            raise InputError(path, TOO_DEEP, _REMEDY, line=window.line)
+        stop, end, last_comma = json_bounds(window.raw, window.begin, in_list=True)
+        if stop != END and last_comma >= 0:
+            yield window.cut(last_comma)
+            window.cut(last_comma + 1)
+            after_comma = True
+        _check_depth(window, stop, end)
+        is_open = stop != END and window.read_more("an argument")
+    rest = window.cut(end if stop == END else len(window.raw))
+    # After a comma, even blanks are a piece: parsing them reports the missing argument.
+    if after_comma or rest.raw.strip(_BLANKS):
+        yield rest
+
+
+def _check_depth(window: Window, stop: int, end: int) -> None:
+    """Raises an error if the search in a window stopped at a place that is nested too deeply."""
+    if stop == DEEP:
+        window.cut(end)
+        raise InputError(window.path, TOO_DEEP, _REMEDY, line=window.line)
 
 
 def _parse_arguments(piece: Piece, seen: set[str], wanted: Collection[str] | None) -> Iterator[Argument]:

@@ -127,6 +127,9 @@ _READ_BY_PANDAS = {
 }
 _IGNORED_BEGINNINGS = (".", "metadata.json")  # of names; metadata.json is TIRA's description of a dataset
 _STATISTICS_NAME = re.compile(r"statistics-.*\.json$")  # written by --keep-statistics next to the documents
+_NAMES_IN_SUBFOLDERS = re.compile(
+    "|".join(f"(?:{format.subfolder_pattern.pattern})" for format in FORMATS if format.subfolder_pattern)
+)
 _NO_DOCUMENTS_BELOW = (FOLDER, *clueweb22.LINKS)
 _NO_DOCUMENTS = "no documents in this folder"
 _ARCHIVES = (".zip", ".tar", ".tgz", ".7z")
@@ -192,9 +195,7 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
     not_read = f" (not {' or '.join(path.name for path in others)})" if others else ""
     topics = read_topics(topics_path)
     try:
-        documents = (
-            IrDataset(corpus, side_files=side_files(paths)) if corpus else _collection(directory, paths)
-        )
+        documents = _collection(directory, paths, corpus)
     except InputError as error:
         if needs_documents:
             raise
@@ -237,15 +238,10 @@ def _collection(directory: Path, paths: Sequence[Path], corpus: str | None = Non
     # Ignore links to other files in the directory, but not to folders: images/ may be a link.
     targets = {path.resolve() for path in paths if path.is_file() and not path.is_symlink()}
     own = [path for path in paths if not path.is_symlink() or path.resolve() not in targets]
-    names_below = re.compile(
-        "|".join(f"(?:{format.subfolder_pattern.pattern})" for format in FORMATS if format.subfolder_pattern)
-    )
-    below = files_below(directory, names_below, _NO_DOCUMENTS_BELOW)
     by_format = _by_format(own, FileFormat.takes)
+    below = files_below(directory, _NAMES_IN_SUBFOLDERS, _NO_DOCUMENTS_BELOW)
     for format, paths_below in _by_format(below, FileFormat.takes_in_subfolder).items():
         by_format.setdefault(format, []).extend(paths_below)
-    if len(by_format) > 1:
-        by_format = {format: files for format, files in by_format.items() if not format.is_last_resort}
     if not by_format:
         raise _no_documents(directory, paths)
     format, files = _only(by_format, directory)
@@ -278,6 +274,8 @@ def _by_format(
 
 def _only(by_format: dict[FileFormat, list[Path]], folder: Path | str) -> tuple[FileFormat, tuple[Path, ...]]:
     """Returns the only format and its files, or raises InputError if there are several collections."""
+    if len(by_format) > 1:
+        by_format = {format: files for format, files in by_format.items() if not format.is_last_resort}
     if len(by_format) > 1:
         # Files in the folder itself come first.
         files = sorted(map(min, by_format.values()), key=lambda path: (len(path.parts), path))

@@ -69,6 +69,7 @@ class Window:
     """The part of a file that has been read and not yet cut.
 
     Attributes:
+        path: the file's path.
         raw: some bytes of the file.
         begin: the first byte that is not yet cut.
         line: its line.
@@ -79,7 +80,7 @@ class Window:
         self.raw = b""
         self.begin = 0
         self.line = line
-        self._path = path
+        self.path = path
         self._file = file
         self._read = read
 
@@ -90,7 +91,7 @@ class Window:
             record_noun: what messages call the record at ``begin``, such as ``a line``.
         """
         rest = self.raw[self.begin :]
-        check_length(len(rest), record_noun, self._path, self.line)
+        check_length(len(rest), record_noun, self.path, self.line)
         # Doubled for a long record, so that it is searched only a few times.
         block = self._file.read(min(max(SIZE, len(rest)), LONGEST_LINE - len(rest)))
         self.raw = rest + block
@@ -99,7 +100,7 @@ class Window:
 
     def cut(self, end: int) -> Piece:
         """Returns the bytes up to ``end`` as a piece."""
-        piece = Piece(path=self._path, line=self.line, raw=self.raw[self.begin : end], read=self._read)
+        piece = Piece(path=self.path, line=self.line, raw=self.raw[self.begin : end], read=self._read)
         # numpy counts newlines five times as fast as bytes.count.
         self.line += int(np.count_nonzero(np.frombuffer(piece.raw, np.uint8) == _NEWLINE))
         self.begin = end
