@@ -10,6 +10,7 @@ from spotcheck import BEST, SPOT, made_up, run_of, run_text
 from touche.errors import ToucheError
 from touche.evaluation.comparison import Comparison, comparisons, conclusions
 from touche.evaluation.scoring import score_task
+from touche.trec.columns import Run
 from touche.trec.runs import read_run
 
 
@@ -89,6 +90,14 @@ def test_a_reference_in_memory_is_found_among_runs_that_are_read_once(
     assert read == runs
     with pytest.raises(ToucheError, match=r"notes\.txt is not a run"):
         package.compare([*runs, write("notes.txt", "mine\n")], "spot-check/passages", reference=reference)
+
+
+def test_a_copy_of_an_image_run_is_found_although_its_stances_have_rankings() -> None:
+    run = package.run("minsc", "spot-check/images")
+    lower = Run.of([replace(line, rank=line.rank - 1) for line in run if line.rank > 1], "lower")
+    for reference in (run.frame(), Run.of([*run], "copy")):
+        compared = package.compare({"mine": run, "lower": lower}, "spot-check/images", reference=reference)
+        assert {(row.run_a, row.run_b) for row in compared} == {("lower", "mine")}
 
 
 def test_one_run_cannot_be_compared(runs: list[Path]) -> None:
