@@ -56,12 +56,13 @@ class Framed(Shown):
 
 
 def column_names(kind: type[Any]) -> list[str]:
-    """Returns a record's column names: its fields, except those that its repr omits.
+    """Returns a record's column names: its fields, except those that its repr omits. Empty if they depend on
+    the data, which are then in the record's dictionary ``record``.
 
     Args:
         kind: the record's type.
     """
-    return [field.name for field in fields(kind) if field.repr]
+    return [] if hasattr(kind, "record") else [field.name for field in fields(kind) if field.repr]
 
 
 def _row(record: Any) -> dict[str, Any]:
@@ -104,7 +105,6 @@ class Table(Sequence[_T], Framed):
     @property
     def rows(self) -> list[dict[str, Any]]:
         """The records as dictionaries by column name."""
-        # Records whose columns depend on the data have a dictionary ``record``.
         return [record.record if hasattr(record, "record") else _row(record) for record in self.records]
 
     def frame(self) -> "DataFrame":
@@ -116,9 +116,8 @@ class Table(Sequence[_T], Framed):
         imported("pandas", "analysis")  # raises an error if it isn't installed
         from touche.trec.untruncated import UntruncatedFrame  # optional: pandas
 
-        # None uses the rows' columns.
-        names = None if hasattr(self.kind, "record") else column_names(self.kind)
-        return UntruncatedFrame(self.rows, columns=names)
+        names = column_names(self.kind)
+        return UntruncatedFrame(self.rows, columns=names or None)  # None uses the rows' columns
 
     def __repr__(self) -> str:
         try:
@@ -155,8 +154,7 @@ class WrittenFile(Record):
 
 def formatted(table: Table[Any], style: str) -> str:
     """Formats a table's records, like ``format_rows``."""
-    names = () if hasattr(table.kind, "record") else column_names(table.kind)
-    return format_rows(table.rows, style, names)
+    return format_rows(table.rows, style, column_names(table.kind))
 
 
 def format_rows(rows: Sequence[Mapping[str, Any]], style: str, names: Iterable[str] = ()) -> str:
