@@ -16,7 +16,6 @@ from touche.io.opening import open_binary
 NAME = re.compile(r"[a-z]{2}[a-z_]*[0-9]{4}-[0-9]{2}\.json(?:\.gz)?")  # language and folder, then the file
 LINKS = ("inlink", "outlink")  # folders whose files share these names, but contain links
 _LINE_OF_PAGE = re.compile(rb'\s*\{(?:[^\n]*,)?\s*"ClueWeb22-ID"\s*:')
-_ARGS_ME = "args-me"  # args.me's files start with this
 _MOST_READ = 1 << 20  # bytes; a line is a page without markup, about 5 kB
 
 
@@ -37,9 +36,7 @@ def _parse_page(id: str, record: dict[str, Any], path: Path, line: int) -> Page:
 
 
 def is_clueweb22_json(path: Path) -> bool:
-    """Returns whether the first line is a ClueWeb22 page. Files named like args.me's are not opened."""
-    if path.name.startswith(_ARGS_ME):
-        return False
+    """Returns whether the first line is a ClueWeb22 page."""
     with suppress(InputError), open_binary(path) as file:
         return bool(_LINE_OF_PAGE.match(file.readline(_MOST_READ)))
     return False

@@ -29,7 +29,7 @@ class Images(Documents):
     """Images in a folder, ordered by id. The folder contains groups of images, such as I05."""
 
     def __str__(self) -> str:
-        return f"images from {FOLDER}"
+        return f"images from {self.paths[0].name}"
 
     def __iter__(self) -> Iterator[Image]:
         """Yields every image. Fields whose files are missing are empty."""
