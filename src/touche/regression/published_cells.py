@@ -97,7 +97,8 @@ def check_published(
         ToucheError: if a named task has no public run or none that is here.
     """
     ids = list(dict.fromkeys([datasets] if isinstance(datasets, str) else datasets))
-    json_file, junit_file = optional_path("output", output), optional_path("junit", junit)
+    json_file = optional_path("output", output)
+    junit_file = optional_path("junit", junit)
     cells = list[Cell]()
     for task_id in ids or tasks.ids():
         task = tasks.task(task_id)

@@ -228,7 +228,7 @@ def run_settings(
         except ToucheError as error:
             unscored.append(error)
             continue
-        scores += [_score(setting, each) for each in evaluated if each.is_ranking]
+        scores += [_score(setting, scored_run) for scored_run in evaluated if scored_run.is_ranking]
     if unscored:
         raise unscored[0]
     if not scores:
