@@ -331,9 +331,3 @@ def md5(path: Path) -> str:
     """Returns a file's MD5 as hexadecimal digits. Compressed files are not unpacked."""
     with opened(path) as file:
         return hashlib.file_digest(file, "md5").hexdigest()
-
-
-def sha256(path: Path) -> str:
-    """Returns a file's SHA-256 as hexadecimal digits. Compressed files are not unpacked."""
-    with opened(path) as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,6 +1,7 @@
 """Sentence embeddings with all-MiniLM-L6-v2 (Reimers and Gurevych 2019; Wang et al. 2020)."""
 
 from collections.abc import Sequence
+from hashlib import file_digest
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from touche.errors import InputError, NotInstalledError
-from touche.io.opening import sha256
+from touche.io.opening import opened
 from touche.io.optional import MINILM, installing
 from touche.io.progress import bar
 from touche.pairs.bert import Bert
@@ -83,7 +84,8 @@ def _verified(folder: Path) -> Path:
         path = folder / name
         if not path.is_file():
             raise InputError(path, "no such file", remedy)
-        digest = sha256(path)
+        with opened(path) as file:
+            digest = file_digest(file, "sha256").hexdigest()
         if digest != checksum:
             raise InputError(path, f"altered (sha256 {digest[:8]}..., not {checksum[:8]}...)", remedy)
     return folder
