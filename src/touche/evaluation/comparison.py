@@ -163,11 +163,6 @@ class Comparisons(Table[Comparison]):
         ]
         return Table(TopicDifference, tuple(differences), self.warnings)
 
-    @property
-    def without_test(self) -> list[str]:
-        """A sentence per pair that wasn't compared, or whose t-test is undefined."""
-        return [*self.warnings, *conclusions([row for row in self.records if row.p_t_test is None])]
-
 
 def _pair_of(row: PairOfRuns) -> tuple[str, str, str, str, str]:
     """Returns a key for a row's pair of runs."""
@@ -368,6 +363,11 @@ def comparisons(
         total=len(compared),
         scored_task=runs[0].task,
     )
+
+
+def why_untested(compared: Comparisons) -> list[str]:
+    """Returns a sentence per pair that ``comparisons`` left out, or whose t-test is undefined."""
+    return [*compared.warnings, *conclusions([row for row in compared if row.p_t_test is None])]
 
 
 def published_comparisons(runs: Sequence[Evaluated]) -> Comparisons:

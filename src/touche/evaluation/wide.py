@@ -8,7 +8,7 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING, Literal
 
 from touche.errors import ToucheError, warn
-from touche.evaluation.comparison import Comparison, Comparisons, comparisons, find_reference
+from touche.evaluation.comparison import Comparison, Comparisons, comparisons, find_reference, why_untested
 from touche.evaluation.notes import all_notes, all_warnings
 from touche.evaluation.scores import Score, by_measure
 from touche.evaluation.scoring import score
@@ -187,7 +187,7 @@ def wide(
         reference=reference_run.name if reference_run else "",
         every_two=every_two,
     )
-    why_missing = [sentence for test in tests for sentence in test.without_test]
+    why_missing = [sentence for test in tests for sentence in why_untested(test)]
     table = replace(table, warnings=(*why_missing, *all_warnings(evaluated)), notes=all_notes(evaluated))
     for text in table.warnings:
         warn(text)

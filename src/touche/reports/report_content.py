@@ -11,7 +11,7 @@ from touche.data.judgments import topic_titles
 from touche.data.places import find, find_corpus, locate, locate_corpus
 from touche.documents.discovery import find_documents
 from touche.errors import ToucheError
-from touche.evaluation.comparison import Comparison, Comparisons, comparisons
+from touche.evaluation.comparison import Comparison, Comparisons, comparisons, why_untested
 from touche.evaluation.evaluators import EVALUATORS, Evaluation
 from touche.evaluation.leaderboard import comparable, names
 from touche.evaluation.notes import all_warnings, score_notes
@@ -189,7 +189,7 @@ def _views(runs: Sequence[Evaluated]) -> tuple[list[View], list[str]]:
     has_pairs = len({run.path for run in runs}) > 1  # comparing one run is an error
     for evaluator in runs[0].evaluations:
         compared = comparisons(runs, evaluator) if has_pairs else Comparisons(Comparison, ())
-        reasons_without_test += compared.without_test
+        reasons_without_test += why_untested(compared)
         for dimension, rankings in by_dimension.items():
             published = {name: comparable(runs[0].task, dimension, name) for name in runs[0].evaluations}
             in_dimension = [comparison for comparison in compared if comparison.dimension == dimension]
