@@ -63,24 +63,27 @@ def parsed(
     reasons = Counter[str]()
     pages = 0
     first_skipped = ""
-    documents = iter(documents)
-    for document in documents:
-        if isinstance(document, RawPage | Skipped):
-            # imported late: only raw pages need this, 21 ms
-            from touche.documents.html.extraction import parse
-            from touche.documents.html.workers import parsed_in_processes
-
-            # The processes consume all further documents, so nothing is left for the outer loop.
-            this_and_further = chain([document], documents)
-            for result in parsed_in_processes(this_and_further, parser or parse, processes or processors()):
-                if isinstance(result, Skipped):
-                    reasons[result.reason] += 1
-                    first_skipped = first_skipped or result.id
-                    continue
-                if isinstance(result, Page):
-                    pages += 1
-                yield result
+    for document in _parsed_or_skipped(iter(documents), parser, processes):
+        if isinstance(document, Skipped):
+            reasons[document.reason] += 1
+            first_skipped = first_skipped or document.id
         else:
             pages += isinstance(document, Page)
             yield document
     report(SkippedPages(reasons, pages, first_skipped))
+
+
+def _parsed_or_skipped(
+    documents: Iterator[Any], parser: Parser | None, processes: int | None
+) -> Iterator[Any]:
+    for document in documents:
+        if not isinstance(document, RawPage | Skipped):
+            yield document
+            continue
+        # imported late: only raw pages need this, 21 ms
+        from touche.documents.html.extraction import parse
+        from touche.documents.html.workers import parsed_in_processes
+
+        # The processes consume all further documents, so nothing is left for this loop.
+        this_and_further = chain([document], documents)
+        yield from parsed_in_processes(this_and_further, parser or parse, processes or processors())
