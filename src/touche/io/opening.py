@@ -137,7 +137,8 @@ class _Unpacked(io.RawIOBase):
             if isinstance(error, OSError) and error.errno:  # from the disk
                 raise
             problem = f"the {self._packing} stream is broken ({error})"
-            raise InputError(self._path, problem, "fetch the file again") from error
+            # No cause: gzip's and bz2's errors are OSErrors too, which Spark would take for the disk's.
+            raise InputError(self._path, problem, "fetch the file again") from None
         self._remaining -= len(content)
         if self._remaining < 0:
             problem = f"the {self._packing} stream unpacks to more than {self._times} times its size"
