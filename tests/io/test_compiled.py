@@ -13,7 +13,7 @@ from touche.errors import ToucheError
 from touche.io.compiled import compiled
 
 SOURCE = Path(documents.__file__).with_name("bounds.c")
-FUNCTIONS = {"csv_bounds": (None,)}
+FUNCTIONS = {"json_bounds": (None,)}
 
 
 @pytest.fixture
@@ -25,14 +25,14 @@ def library(tmp_path: Path) -> Path:
 
 def test_a_library_is_known_by_what_it_was_made_of_and_not_by_times(library: Path) -> None:
     os.utime(library, (0, 0))
-    assert compiled(library, FUNCTIONS).csv_bounds
+    assert compiled(library, FUNCTIONS).json_bounds
     with library.with_suffix(".c").open("a") as source:
         source.write("\n")
     message = r"bounds\.so: the compiled part .* \(bounds\.c has changed since .*: python hatch_build\.py$"
     with pytest.raises(ToucheError, match=message):
         compiled(library, FUNCTIONS)
     library.with_suffix(".c").unlink()  # it needs no source
-    assert compiled(library, FUNCTIONS).csv_bounds
+    assert compiled(library, FUNCTIONS).json_bounds
 
 
 def test_a_library_that_does_not_know_its_source_is_refused(tmp_path: Path) -> None:
