@@ -562,19 +562,15 @@ def _read_run(source: RunSource) -> _LintedRun:
     Raises:
         InputError: if there are too many broken lines, or the file isn't text.
     """
-    content = source.content
-    if isinstance(content, Run):
-        content = source.named(content).text().encode()
-    run, errors = read_with_errors(source.path, content)
+    run, errors = read_with_errors(source.path, source.as_bytes())
     return _LintedRun(source.name, run, errors)
 
 
 def _read_rankings(source: RunSource, rules: Rules, topics: Collection[str] | None) -> _LintedRun:
     """Reads a run with a ranking per stance, and why the organizers' script skips some lines."""
-    content = source.content
-    if isinstance(content, Run):
-        content = source.named(content)
-    run, errors = read_counted(source.path, rules.stances, rules.ids, rules.max_results, topics, content)
+    run, errors = read_counted(
+        source.path, rules.stances, rules.ids, rules.max_results, topics, source.as_bytes()
+    )
     return _LintedRun(source.name, run.by_stance(), errors, is_ordered_by_score=False)
 
 

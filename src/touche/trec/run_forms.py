@@ -82,6 +82,12 @@ class RunSource(NamedTuple):
             return checked(self.named(self.content))  # named first, so that errors use the name
         return self.named(read_run(self.path, self.content))
 
+    def as_bytes(self) -> bytes | None:
+        """Returns the run as the bytes of a file, with its name; None if they are in the file."""
+        if isinstance(self.content, Run):
+            return self.named(self.content).text().encode()
+        return self.content
+
     def named(self, run: Run) -> Run:
         """Gives a run this source's name."""
         return run.called(str(self.name)) if self.is_tag else replace(run, path=self.name)
