@@ -29,10 +29,8 @@ from touche.runners.limits import HERE, PROGRAMS, SPARK, Limits
 from touche.tira.outputs import INPUT_VARIABLE, OUTPUT_VARIABLE
 
 _EXAMPLE = "spot-check/arguments"
-_LENIENT = {
-    "ignore_unknown_options": True,
-    "allow_extra_args": True,
-}  # we don't know an image's options
+# For an image, whose options we don't know.
+_LENIENT = {"ignore_unknown_options": True, "allow_extra_args": True}
 
 
 class Baselines(Group):
