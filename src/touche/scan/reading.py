@@ -130,20 +130,16 @@ def _local_parts(collection: Documents, reading: Reading[_T]) -> list[_T]:
 
 
 def _is_small(paths: Sequence[Path]) -> bool:
-    """Returns whether file sizes show that there are fewer than ``_MIN_PIECES`` pieces."""
+    """Returns whether file sizes tell, or suggest for compressed files, that there are few pieces."""
     try:
-        total_bytes = sum(_text_size(path) for path in paths)
+        sizes = [
+            path.stat().st_size * (_PACKED_RATIO if path.suffix in PACKED_SUFFIXES else 1) for path in paths
+        ]
     except OSError:
         return False
     # Full-size pieces, plus at most one smaller piece per file.
-    most_pieces = total_bytes / cutting.SIZE + len(paths)
+    most_pieces = sum(sizes) / cutting.SIZE + len(paths)
     return most_pieces < _MIN_PIECES
-
-
-def _text_size(path: Path) -> int:
-    """Returns the size of a file in bytes, approximately if it is compressed."""
-    size = path.stat().st_size
-    return size * _PACKED_RATIO if path.suffix in PACKED_SUFFIXES else size
 
 
 def parts_in_process(reading: Reading[_T], documents: Iterable[AnyDocument]) -> Iterator[_T]:
