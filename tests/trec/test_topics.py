@@ -92,6 +92,12 @@ def test_what_is_too_large_for_a_file_of_topics_is_refused_before_it_costs_memor
             '<topic number="8"><num>3</num><title> </title><query>a<number>9</number></query></topic></t>',
             [Topic("1", "cats"), Topic("2", "birds"), Topic("3", "a9")],
         ),
+        (
+            "topics.xml",
+            '<t><topic number="1"><title>cats</title><topic>pets</topic></topic>'
+            '<topic id="2"><title>a</title></topic></t>',
+            [Topic("1", "cats"), Topic("2", "a")],
+        ),
         ("topics.xml", b"\xff\xfe" + TOPIC.encode("utf-16-le"), [Topic("1", "t")]),
         ("topics.xml", b"\xef\xbb\xbf" + TOPIC.encode(), [Topic("1", "t")]),
         ("topics.xml", TOPIC.replace("><", ">\r<"), [Topic("1", "t")]),

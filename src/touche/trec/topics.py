@@ -208,7 +208,7 @@ def _objects(value: Any, path: Path, line: int) -> tuple[str, ...]:
 
 
 def _topic_elements(path: Path) -> list[tuple[int, Element]]:
-    """Returns each ``<topic>`` in an XML file with its line."""
+    """Returns each ``<topic>`` in an XML file with its line, except those in another one."""
     with open_binary(path) as file:
         content = file.read(_LARGEST_XML + 1)
     if len(content) > _LARGEST_XML:
@@ -218,8 +218,10 @@ def _topic_elements(path: Path) -> list[tuple[int, Element]]:
     builder.expat = parser.parser
     try:
         parser.feed(content)
-        topics = parser.close().iter("topic")
-        return [*zip(builder.topic_lines, topics, strict=True)]
+        root = parser.close()
+        numbered = zip(builder.topic_lines, root.iter("topic"), strict=True)
+        inner_topics = {inner for topic in root.iter("topic") for inner in topic.iterfind(".//topic")}
+        return [(line, topic) for line, topic in numbered if topic not in inner_topics]
     except DefusedXmlException as error:
         line = parser.parser.CurrentLineNumber
         raise InputError(path, "the file declares an entity", "remove the declaration", line=line) from error
