@@ -59,18 +59,13 @@ def in_the_clone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for variable in ("TOUCHE_DATA", "inputDataset", "outputDir", "GITHUB_STEP_SUMMARY"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(places, "find", _find_unless_fetched)
+    monkeypatch.setattr(places, "exists", _exists_unless_fetched)
 
 
-find_anywhere = places.find
-
-
-def _find_unless_fetched(kind: str, name: str) -> Path | None:
+def _exists_unless_fetched(path: Path) -> bool:
     """Hides what ``touche data fetch`` has put into the clone, where .gitignore excludes it."""
-    path = find_anywhere(kind, name)
-    if path is None or path.name.startswith("spot-check"):
-        return path
-    return None if path.parent.resolve() == ROOT / kind else path
+    is_fetched = path.parent.parent.resolve() == ROOT and not path.name.startswith("spot-check")
+    return os.path.exists(path) and not is_fetched  # noqa: PTH110 (Path.exists raises without access)
 
 
 def use_clone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from os.path import exists
 from pathlib import Path
 
 from touche import tasks
@@ -50,7 +51,7 @@ def locate(kind: str, name: str) -> Path:
 def find(kind: str, name: str) -> Path | None:
     """Returns the path of a data file or folder; None if it's missing."""
     paths = [folder / kind / name for folder in _data_folders()]
-    return next(filter(os.path.exists, paths), None)  # Path.exists raises an error without access
+    return next(filter(exists, paths), None)  # Path.exists raises an error without access
 
 
 def locate_topics(task: Task, corpus: Corpus) -> Path:
