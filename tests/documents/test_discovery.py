@@ -1,3 +1,4 @@
+import gzip
 import json
 import os
 import re
@@ -131,7 +132,6 @@ def test_documents_in_any_jsonl_are_found_by_their_fields(tmp_path: Path, record
             "queries.jsonl": '{"qid": "1", "query": "Cats"}\n',
             "more-queries.jsonl": '{"qid": "2", "query": "Cats"}\n',
             "of-beir.jsonl": '{"_id": "3", "text": "Cats"}',
-            "broken.jsonl": "{",
         },
     )
     source = find(folder)
@@ -140,6 +140,34 @@ def test_documents_in_any_jsonl_are_found_by_their_fields(tmp_path: Path, record
     assert ids(find(folder).documents) == ["d0", "d1"]  # queries.jsonl are no documents
     with pytest.raises(InputError, match="no documents in this folder"):
         files_named([folder / "part0.jsonl", folder / "queries.jsonl"], "in")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("part1.jsonl", b"{", r"part1\.jsonl:1: broken JSON"),
+        ("part1.jsonl", b'{"docno": "d1", "text": "caf\xe9"}', r"part1\.jsonl:1: .*UTF-8"),
+        (
+            "part1.jsonl.gz",
+            gzip.compress(b'{"docno": "d1"}')[:20],
+            r"part1\.jsonl\.gz: the gzip stream is broken",
+        ),
+        ("part1.jsonl.gz", b"not packed", r"part1\.jsonl\.gz:1: broken JSON"),
+        ("args-me.json.gz", gzip.compress(b'{"arguments": []}')[:20], r"args-me\.json\.gz: the gzip stream"),
+    ],
+)
+@pytest.mark.parametrize("has_others", [True, False])
+def test_an_unreadable_file_is_not_left_out_of_a_collection(
+    tmp_path: Path, name: str, content: bytes, problem: str, has_others: bool
+) -> None:
+    """Without an error, a baseline would rank the other files' documents, and nobody would notice."""
+    files = {"topics.xml": TOPICS} | (
+        {"part0.jsonl": '{"docno": "d0", "text": "Cats"}'} if has_others else {}
+    )
+    folder = write_files(tmp_path, files)
+    (folder / name).write_bytes(content)
+    with pytest.raises(InputError, match=problem):
+        find(folder)
 
 
 def test_documents_of_beir_need_no_title(tmp_path: Path) -> None:

@@ -114,10 +114,9 @@ def is_list(begin: bytes) -> bool:
 
 
 def beginning(path: Path) -> bytes:
-    """Returns a file's first bytes, enough to recognize its content; none if it can't be read."""
-    with suppress(InputError), open_binary(path) as file:
+    """Returns a file's first bytes, enough to recognize its content."""
+    with open_binary(path) as file:
         return file.read(_MOST_READ)
-    return b""
 
 
 def pieces_of_argsme(path: Path) -> Iterator[Piece]:

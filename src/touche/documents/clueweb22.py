@@ -2,14 +2,12 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from touche.documents.jsonl import pieces_of_jsonl
 from touche.documents.pages import Page, host_and_path
 from touche.documents.pieces import parse_pieces
-from touche.errors import InputError
 from touche.io.json_lines import text_field
 from touche.io.opening import open_binary
 
@@ -37,6 +35,5 @@ def _parse_page(id: str, record: dict[str, Any], path: Path, line: int) -> Page:
 
 def is_clueweb22_json(path: Path) -> bool:
     """Returns whether the first line is a ClueWeb22 page."""
-    with suppress(InputError), open_binary(path) as file:
+    with open_binary(path) as file:
         return bool(_LINE_OF_PAGE.match(file.readline(_MOST_READ)))
-    return False

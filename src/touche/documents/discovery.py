@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -52,16 +51,18 @@ def _has_texts(path: Path) -> bool:
 
 
 def _first_record(path: Path) -> dict[str, Any]:
-    """Returns the first JSON line; empty if the file can't be read or isn't for documents."""
+    """Returns the first JSON line; empty if the file isn't for documents.
+
+    Raises:
+        InputError: if it can't be read. A collection must not lose a file without a word.
+    """
     if plain_name(path.name) in (*TOPIC_FILES, _RERANK_FILE):
         return {}
-    with suppress(InputError):
-        _, record = next(read_jsonl(path), (0, {}))  # an empty file
-        is_tira_query = "qid" in record
-        # A BEIR query looks like a document without a title, so the file name decides.
-        is_beir_query = "title" not in record and _is_query_file_name(path)
-        return {} if is_tira_query or is_beir_query else record
-    return {}
+    _, record = next(read_jsonl(path), (0, {}))  # an empty file
+    is_tira_query = "qid" in record
+    # A BEIR query looks like a document without a title, so the file name decides.
+    is_beir_query = "title" not in record and _is_query_file_name(path)
+    return {} if is_tira_query or is_beir_query else record
 
 
 _IMAGES = FileFormat(
