@@ -2,7 +2,7 @@
 
 from random import Random
 
-from touche import Documents, Rankings, Topics, baseline
+from touche import Documents, Image, Rankings, Topics, ToucheError, baseline
 
 
 @baseline
@@ -12,7 +12,12 @@ def random_images(topics: Topics, documents: Documents, *, seed: int = 1, depth:
     seed: any whole number; the same seed chooses the same images.
     depth: number of images per topic and stance.
     """
-    ids = sorted(document.id for document in documents)
+    ids = []
+    for image in documents:
+        if not isinstance(image, Image):
+            raise ToucheError(f"{image.id} is not an image; pass a folder with images/")
+        ids.append(image.id)
+    ids.sort()
     for topic in topics:
         for stance in ("PRO", "CON"):
             chosen = Random(f"{seed} {topic.number} {stance}").sample(ids, min(depth, len(ids)))

@@ -151,3 +151,13 @@ def test_topics_in_another_format_are_named(
 ) -> None:
     with pytest.raises(InputError, match=rf"\A.*{message}.*\Z"):
         read_topics(write(name, content))
+
+
+def test_a_topic_inside_another_one_is_not_lost(write: Write) -> None:
+    """As if the outer one weren't closed. An element that is only named topic is a part of the outer one."""
+    inner = "\n<topic><number>2</number><title>Dogs</title></topic>"
+    path = write(
+        "topics.xml", f"<topics><topic><number>1</number><title>Cats</title>{inner}</topic></topics>"
+    )
+    with pytest.raises(InputError, match=r"topics\.xml:2: a <topic> in another one; close the one before it"):
+        read_topics(path)

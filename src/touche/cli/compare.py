@@ -43,7 +43,7 @@ from touche.io.markup import MARKUP
     option(
         "--randomisation", "Add the paired randomisation test, which doesn't assume normal distributions."
     ),
-    option("--bounds", "Add how far grades of unjudged documents could change A - B."),
+    option("--bounds", "Add how far grades of unjudged documents among the first k could change A - B."),
     option(
         "--published",
         "Compare each RUN with every published run whose topic values are known, using the evaluator touche.",
@@ -186,5 +186,7 @@ def _comparisons(compared: Sequence[Comparison], bounds: Sequence[Column]) -> Sh
     ]
     if bounds:
         shared = "a result of both runs has one grade"
-        notes.append(f"least, greatest: A - B, whatever grades the unjudged results get; {shared}")
+        notes.append(
+            f"least, greatest: A - B, whatever grades the unjudged results among the first k get; {shared}"
+        )
     return Sheet([*tests, *bounds, *_COUNTS], compared, notes)

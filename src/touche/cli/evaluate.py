@@ -36,7 +36,10 @@ from touche.io.markup import MARKUP
         ["both", *EVALUATORS],
     ),
     option("--per-topic", "Print the scores of each topic instead of the means."),
-    option("--bounds", "Add the lowest and highest score that grades of unjudged documents could give."),
+    option(
+        "--bounds",
+        "Add the lowest and highest score that grades of unjudged documents among the first k could give.",
+    ),
     option(
         "--pairs",
         "any-order: add a score that also counts pairs judged in the other order.",
@@ -102,7 +105,9 @@ def _sheets(scores: Sequence[Score | TopicScore], bounds: bool) -> Iterator[Shee
         records = [score for score in rankings if score.measure == measure]
         notes = []
         if bounds:
-            notes.append("least, greatest: over all topics, whatever grades the unjudged results get")
+            notes.append(
+                "least, greatest: over all topics, whatever grades the unjudged results among the first k get"
+            )
         qrels_by_label = {score.label: score.qrels for score in records}
         for number, (label, file) in enumerate(qrels_by_label.items()):
             if number:

@@ -67,7 +67,10 @@ _COLOURS = {
     option("--per-topic", "Also print each topic's published and measured value."),
     option("--twice", "Run each baseline twice and compare run.txt byte by byte."),
     FORMAT,
-    option("-o --output FILE", "Also write the records to FILE as JSON, after each result."),
+    option(
+        "-o --output FILE",
+        "With --format json, write the records to FILE after each result, and print the table.",
+    ),
     option("--junit FILE", "Write JUnit XML to FILE."),
     option("--record FILE", "Append each measured score to FILE, a log of reruns in CSV."),
     option("--by NAME", "Your name, for the rows that --record appends.", default=""),

@@ -1,4 +1,4 @@
-"""Bounds: the lowest and the highest score that any grades of unjudged documents could give.
+"""Bounds: the lowest and the highest score for any grades of unjudged documents among the first k.
 
 All documents in a list count as judged, so the ideal ranking includes its unjudged documents. The bounds on
 nDCG@k, P@k, RR and AP@k are exact, although we don't try all grades:

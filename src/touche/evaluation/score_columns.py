@@ -71,7 +71,7 @@ SCORE_COLUMNS = (
         heading="Bounds",
         where=(PAGE,),
         format="{score.least:.3f} to {score.greatest:.3f}",
-        help="Bounds are the least and the greatest value that any grades of unjudged results could give.",
+        help="Bounds: least and greatest value for any grades of unjudged results among the first k.",
     ),
     ScoreColumn("results", "N", (STANCES,), "{value:,}"),
     ScoreColumn("topics", "topics", (MEANS, STANCES)),

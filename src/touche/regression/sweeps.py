@@ -165,6 +165,7 @@ def _write_tables(result: Sweep, folder: Path) -> list[str]:
     """Writes tables, and heat maps if options vary. Returns warnings about missing heat maps."""
     problems = []
     write_whole(folder / SETTINGS_FILE, formatted(result.scores, "csv"))
+    (folder / FOLDS_FILE).unlink(missing_ok=True)  # of an earlier sweep
     if result.cross_validations:
         write_whole(folder / FOLDS_FILE, formatted(result.folds(), "csv"))
     if not result.settings[0].swept:  # nothing varies

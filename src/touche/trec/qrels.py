@@ -281,7 +281,7 @@ def _check_columns(text: str, columns: Sequence[str], names: Sequence[str], path
         return
     elif is_of_beir:
         problem = f"{count} without BEIR's header"
-        remedy = f"begin with: {' '.join(_BEIR)}"
+        remedy = f"begin with: {' '.join(_BEIR)}; or write on each line: {' '.join(_TREC)}"
     else:
         problem = f"{count} instead of {len(names)}"
         remedy = f"write: {' '.join(names)}"

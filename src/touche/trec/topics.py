@@ -219,16 +219,23 @@ def _topic_elements(path: Path) -> list[tuple[int, Element]]:
     try:
         parser.feed(content)
         root = parser.close()
-        numbered = zip(builder.topic_lines, root.iter("topic"), strict=True)
         inner_topics = {inner for topic in root.iter("topic") for inner in topic.iterfind(".//topic")}
-        return [(line, topic) for line, topic in numbered if topic not in inner_topics]
+        topics = list[tuple[int, Element]]()
+        for line, topic in zip(builder.topic_lines, root.iter("topic"), strict=True):
+            if topic not in inner_topics:
+                topics.append((line, topic))
+            elif _text_in(
+                topic, "title", "query"
+            ):  # else it's just a part of the outer one, such as its name
+                raise InputError(path, "a <topic> in another one", "close the one before it", line=line)
+        return topics
     except DefusedXmlException as error:
         line = parser.parser.CurrentLineNumber
         raise InputError(path, "the file declares an entity", "remove the declaration", line=line) from error
     except (ParseError, LookupError, ValueError) as error:  # an unknown encoding raises one of the last two
         line = parser.parser.CurrentLineNumber
         problem = f"broken XML ({one_line(str(error))[:_LONGEST_REASON]})"
-        remedy = "repair the file and save it in UTF-8"
+        remedy = "repair the file (write & as &amp; and < as &lt;) and save it in UTF-8"
         if b"<top>" in content:
             problem = "TREC's SGML, which is not XML"
             remedy = "write a <topic> with <number> and <title> for each <top>, or a tab between id and title"
