@@ -64,7 +64,7 @@ def in_the_clone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def _exists_unless_fetched(path: Path) -> bool:
     """Hides what ``touche data fetch`` has put into the clone, where .gitignore excludes it."""
-    is_fetched = path.parent.parent.resolve() == ROOT and not path.name.startswith("spot-check")
+    is_fetched = path.parent.resolve().parent == ROOT and not path.name.startswith("spot-check")
     return os.path.exists(path) and not is_fetched  # noqa: PTH110 (Path.exists raises without access)
 
 

@@ -36,6 +36,9 @@ def main(pages: list[Path]) -> None:
             copy = Path(shutil.copytree(demo, Path(folder, str(number))))
             printed: dict[Step, str] = {}
             follow(page, copy, printed=printed)
+            for step in steps(page):
+                if step.shown is not None and step not in printed:
+                    print(f"{page.relative_to(ROOT)}: not run here, so its output may be old: {step.text}")
             rewrite(page, lambda text, printed=printed: with_outputs(text, printed))
             shutil.rmtree(copy)
 

@@ -1,7 +1,7 @@
 """BM25 (Robertson et al. 1994) using the package rank_bm25."""
 
 from rank_bm25 import BM25Okapi
-from touche import Documents, Rankings, Topics, baseline, with_unmatched, words
+from touche import Documents, Rankings, Topics, baseline, check_range, with_unmatched, words
 
 
 @baseline
@@ -19,6 +19,7 @@ def rank_bm25(
     b: influence of the document's length, from 0 to 1.
     depth: number of documents per topic.
     """
+    check_range("b", b, 0, 1)
     texts = {document.id: document.text for document in documents}
     if not any(map(tokenize, texts.values())):  # no words: rank_bm25 would divide by 0
         for topic in topics:

@@ -22,7 +22,7 @@ from conftest import Write
 from touche.errors import InputError
 from touche.io.identifiers import check_new_id, quoted
 from touche.io.json_lines import read_jsonl, text_field
-from touche.io.opening import OF_TABLES, open_binary, plain_name, read_lines
+from touche.io.opening import OF_TABLES, Limits, open_binary, plain_name, read_lines
 from touche.io.temporary import temporary_folder
 from touche.io.toml import Name, Strict, Text, read_record
 from touche.io.writing import check_outputs, whole, write_whole
@@ -312,3 +312,20 @@ def test_what_is_no_file_is_not_replaced(tmp_path: Path, make: Callable[[Path], 
     with pytest.raises(InputError, match=rf"run.txt: {error}"):
         write_whole(path, "text")
     assert path.is_symlink() or path.is_fifo()
+
+
+def test_a_packed_pipe_may_unpack_to_a_multiple_of_what_it_contains(tmp_path: Path) -> None:
+    """A pipe has no size. A sparse file has any size, so what was read counts."""
+    limits = Limits(1 << 20, most_times=500, always_unpacked=1000)
+    os.mkfifo(pipe := tmp_path / "pipe")
+    packed = gzip.compress(os.urandom(50_000).hex().encode())
+    writer = threading.Thread(target=pipe.write_bytes, args=[packed])
+    writer.start()
+    with open_binary(pipe, limits) as file:
+        assert len(file.read()) == 100_000
+    writer.join()
+    sparse = tmp_path / "sparse.gz"
+    sparse.write_bytes(gzip.compress(b"a" * 10_000_000))
+    os.truncate(sparse, 1 << 30)
+    with pytest.raises(InputError, match="more than 500 times its size"), open_binary(sparse, limits) as file:
+        file.read()

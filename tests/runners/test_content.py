@@ -4,7 +4,9 @@ import gzip
 import io
 import json
 import tarfile
+import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -166,3 +168,13 @@ def test_what_cannot_be_read_is_an_error_of_one_line(write: Write, saved: bytes,
     with pytest.raises(ToucheError, match=message) as caught:
         image_content.read_content(str(program), "touche/x")
     assert "\n" not in str(caught.value)
+
+
+def test_a_program_that_writes_no_archive_is_not_waited_for(tmp_path: Path) -> None:
+    program = tmp_path / "docker"
+    program.write_text("#!/bin/sh\nhead -c 40000 /dev/zero | tr '\\0' x\nexec sleep 60\n")
+    program.chmod(0o755)
+    begin = time.monotonic()
+    with pytest.raises(ToucheError, match="cannot save"):
+        image_content.read_content(str(program), "image")
+    assert time.monotonic() - begin < 30

@@ -2,6 +2,7 @@
 
 import io
 import math
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from functools import partial
@@ -22,7 +23,7 @@ from touche.documents.document_records import Document
 from touche.errors import ToucheError
 from touche.io.identifiers import as_id
 from touche.trec.columns import Run
-from touche.trec.qrels import Qrels, read_qrels
+from touche.trec.qrels import Qrels, read_qrels, read_stances
 from touche.trec.records_in_memory import topics_in
 from touche.trec.run_forms import qrels_of, read_runs, run_of, run_sources
 from touche.trec.topics import Topic
@@ -156,6 +157,16 @@ def test_qrels_with_subtopics_are_merged_with_a_warning(
     path = write("q.qrels", f"1 1 a 1\n1 {second} a 1\n1 1 b 0\n")
     assert read_qrels(path) == {"1": {"a": 1, "b": 0}}
     assert (f"{path}: subtopics in column 2 are ignored; a document's" in caplog.text) == is_merged
+    path = write("s.qrels", f"1 1 a PRO\n1 {second} a PRO\n")
+    assert read_stances(path, ["CON", "PRO"]) == {"1": {"a": 1}}
+    assert (f"{path}: subtopics in column 2 are ignored; a document's" in caplog.text) == is_merged
+
+
+@pytest.mark.parametrize("collect", [deque, lambda runs: dict(enumerate(runs)).values(), iter, list])
+def test_runs_and_records_come_in_any_iterable(collect: Callable[[Any], Any]) -> None:
+    records = [SimpleNamespace(query_id="1", doc_id=id, score=1.0) for id in "ab"]
+    assert len(read_runs(collect(records))) == 1
+    assert len(read_runs(collect([{"1": {"a": 1.0}}, {"1": {"b": 1.0}}]))) == 2
 
 
 def test_ids_stay_texts_and_whole_numbers_become_texts() -> None:

@@ -161,3 +161,11 @@ def test_a_topic_inside_another_one_is_not_lost(write: Write) -> None:
     )
     with pytest.raises(InputError, match=r"topics\.xml:2: a <topic> in another one; close the one before it"):
         read_topics(path)
+
+
+def test_a_file_of_many_elements_is_refused_before_its_tree_fills_memory(write: Write) -> None:
+    path = write("topics.xml", f"<topics><topic>{'<a/>' * 100_000}</topic></topics>")
+    with pytest.raises(
+        InputError, match="more than 100,000 elements; check that this is a Touché topics file"
+    ):
+        read_topics(path)

@@ -140,12 +140,14 @@ class Runs:
         uses: list[bool] = []  # gets an entry whenever the baseline uses the statistics
         if statistics:
             documents = documents.with_statistics(replace(statistics, report=partial(uses.append, True)))
-        rankings = self.ranker(topics, documents, **options)
-        for ranking in watched(rankings, "searching", "topics", len(topics)):
-            if statistics and not uses:  # at the first ranking, because a long run would be useless
-                problem = "only baselines that rank with touche.scan use statistics"
-                raise ToucheError(f"{problem}; omit --statistics and --keep-statistics")
-            yield ranking
+        rankings = watched(self.ranker(topics, documents, **options), "searching", "topics", len(topics))
+        first = next(rankings, None)
+        if statistics and not uses:  # now, because a long run would be useless
+            problem = "only baselines that rank with touche.scan use statistics"
+            raise ToucheError(f"{problem}; omit --statistics and --keep-statistics")
+        if first is not None:
+            yield first
+            yield from rankings
 
     def _remove_earlier_run(self, output: Path, options: Mapping[str, Any]) -> None:
         """Checks that the output can be written without overwriting an input, and removes an earlier run."""

@@ -142,8 +142,8 @@ def _repeat_swallowed_signal(unraisable: Any) -> None:
     error = unraisable.exc_value
     if isinstance(error, _Stopped):
         signal.signal(error.number, _stop)  # because ``_stop`` has restored the default handler
-        repeat = threading.Timer(0.01, signal.pthread_kill, [threading.main_thread().ident, error.number])
-        repeat.start()  # a few milliseconds later, when the callback is done
+        repeat = threading.Timer(0.1, signal.pthread_kill, [threading.main_thread().ident, error.number])
+        repeat.start()  # later, when the callback is done, also on a busy machine
     else:
         sys.__unraisablehook__(unraisable)
 

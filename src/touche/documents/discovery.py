@@ -253,7 +253,7 @@ def _collection(directory: Path, paths: Sequence[Path], corpus: str | None = Non
 
 def files_named(paths: Iterable[Path], folder: str) -> Files:
     """Selects document files by name alone, in any folders; ``folder`` is for error messages."""
-    by_format = _by_format(_visible(paths), FileFormat.recognizes)
+    by_format = _by_format(_visible(sorted(set(paths))), FileFormat.recognizes)
     if not by_format:
         known = [format for format in FORMATS if format.name_suffices]
         raise InputError(folder, _NO_DOCUMENTS, _what_to_put(known))
@@ -275,8 +275,8 @@ def _by_format(
 
 def _only(by_format: dict[FileFormat, list[Path]], folder: Path | str) -> tuple[FileFormat, tuple[Path, ...]]:
     """Returns the only format and its files, or raises InputError if there are several collections."""
-    if len(by_format) > 1:
-        by_format = {format: files for format, files in by_format.items() if not format.is_last_resort}
+    first_resorts = {format: files for format, files in by_format.items() if not format.is_last_resort}
+    by_format = first_resorts or by_format
     if len(by_format) > 1:
         # Files in the folder itself come first.
         files = sorted(map(min, by_format.values()), key=lambda path: (len(path.parts), path))

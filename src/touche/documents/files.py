@@ -81,7 +81,9 @@ class FileFormat:
         return self.name_suffices and has_name(path)
 
     def _has_name(self, path: Path) -> bool:
-        return fnmatchcase(plain_name(path.name.lower()), self.pattern.rstrip("/"))
+        if self.pattern.endswith("/"):  # a folder's name is never packed, and its case counts
+            return path.name == self.pattern.rstrip("/")
+        return fnmatchcase(plain_name(path.name.lower()), self.pattern)
 
 
 @dataclass(frozen=True)

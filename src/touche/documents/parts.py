@@ -9,8 +9,6 @@ _T = TypeVar("_T")
 _T_co = TypeVar("_T_co", covariant=True)
 _R = TypeVar("_R")
 
-_MAX_READINGS = 4  # settings of one baseline seldom need more
-
 
 class Parts(Protocol[_T_co]):
     """The results from all parts of a collection."""
@@ -36,26 +34,47 @@ class LocalParts(Generic[_T]):
         return reduce(add_part, self.parts, zero)
 
 
-class Readings:
-    """Parts of a collection that several rankings share, so that they read it less often.
+class PostponedError(Exception):
+    """A ranking needs parts that are not in memory, so it must run again in a later pass."""
 
-    A reading is one way to turn documents into parts. Memory holds the parts of the latest few readings.
+
+class Readings:
+    """Parts of a collection that several rankings share, so that one pass can serve them all.
+
+    A reading is one way to turn documents into parts. Only the first ranking of a pass stores its parts, to
+    save memory. A later ranking that starts with another reading is postponed.
     """
 
     def __init__(self) -> None:
-        self._parts: dict[bytes, Parts[Any]] = {}  # by reading, the latest one last
+        self.begin_pass()
+
+    def begin_pass(self) -> None:
+        """Starts a pass and its first ranking, and forgets all parts."""
+        self._parts: dict[bytes, Parts[Any]] = {}  # by reading
+        self._is_first_ranking = True  # of this pass
+        self._has_begun = False  # whether the current ranking has requested parts
+
+    def begin_ranking(self) -> None:
+        """Starts the pass's next ranking."""
+        self._is_first_ranking = False
+        self._has_begun = False
 
     def parts(self, reading: bytes | None, read: Callable[[], Parts[_T]]) -> Parts[_T]:
-        """Returns a reading's parts, from memory or from the collection.
+        """Returns a reading's parts, from memory or from the collection, or raises PostponedError.
 
         Args:
             reading: identifies the reading; equal readings are equal bytes. None if it can't be shared.
         """
-        parts = self._parts.pop(reading, None) if reading else None
-        if parts is None:
-            parts = read()
-        if reading:
+        is_first_request = not self._has_begun
+        self._has_begun = True
+        if reading in self._parts:
+            return self._parts[reading]
+        # A later ranking can only be postponed at its first request. Once under way, it reads what is
+        # missing, because postponing it would repeat its work.
+        if is_first_request and not self._is_first_ranking:
+            raise PostponedError
+        parts = read()
+        # A later ranking's parts are not stored: memory holds one ranking's parts.
+        if self._is_first_ranking and reading is not None:
             self._parts[reading] = parts
-        while len(self._parts) > _MAX_READINGS:
-            del self._parts[next(iter(self._parts))]
         return parts

@@ -568,9 +568,10 @@ def _read_run(source: RunSource) -> _LintedRun:
 
 def _read_rankings(source: RunSource, rules: Rules, topics: Collection[str] | None) -> _LintedRun:
     """Reads a run with a ranking per stance, and why the organizers' script skips some lines."""
-    run, errors = read_counted(
-        source.path, rules.stances, rules.ids, rules.max_results, topics, source.as_bytes()
-    )
+    content = source.content
+    if isinstance(content, Run):
+        content = source.named(content)
+    run, errors = read_counted(source.path, rules.stances, rules.ids, rules.max_results, topics, content)
     return _LintedRun(source.name, run.by_stance(), errors, is_ordered_by_score=False)
 
 

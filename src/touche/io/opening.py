@@ -106,6 +106,19 @@ OF_DOCUMENTS = Limits(LONGEST_LINE, most_times=500, always_unpacked=10_000_000)
 OF_TABLES = Limits(1 << 16, most_times=5, always_unpacked=100_000_000, most_lines=1_500_000)
 
 
+class _Counted:
+    """Counts the bytes read from a file. Its size isn't enough: a pipe has none, and a sparse file any."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self.count = 0
+
+    def read(self, size: int) -> bytes:
+        block = self._file.read(size)
+        self.count += len(block)
+        return block
+
+
 class _Unpacked(io.RawIOBase):
     """The decompressed content of a file.
 
@@ -113,19 +126,20 @@ class _Unpacked(io.RawIOBase):
         path: the file, for errors.
         file: its bytes.
         packing: its format, a name in ``_PACKINGS``.
-        times: how many times its size the file may unpack to.
-        most_bytes: the most bytes of the content.
+        limits: limits of what it may unpack to.
 
     Raises:
         InputError: while reading, if the file is broken or unpacks to more.
     """
 
-    def __init__(self, path: Path, file: IO[bytes], packing: str, times: int, most_bytes: int) -> None:
+    def __init__(self, path: Path, file: IO[bytes], packing: str, limits: Limits) -> None:
         self._path = path
-        self._content = _zstd_content(path, file) if packing == "zstd" else _PACKINGS[packing](file)
+        self._packed = _Counted(file)
+        unpack = partial(_zstd_content, path) if packing == "zstd" else _PACKINGS[packing]
+        self._content = unpack(self._packed)
         self._packing = packing
-        self._times = times
-        self._remaining = most_bytes
+        self._limits = limits
+        self._size = 0  # bytes of the content
 
     def readable(self) -> bool:
         return True
@@ -139,9 +153,10 @@ class _Unpacked(io.RawIOBase):
             problem = f"the {self._packing} stream is broken ({error})"
             # No cause: gzip's and bz2's errors are OSErrors too, which Spark would take for the disk's.
             raise InputError(self._path, problem, "fetch the file again") from None
-        self._remaining -= len(content)
-        if self._remaining < 0:
-            problem = f"the {self._packing} stream unpacks to more than {self._times} times its size"
+        self._size += len(content)
+        times = self._limits.most_times
+        if self._size > self._limits.always_unpacked + times * self._packed.count:
+            problem = f"the {self._packing} stream unpacks to more than {times} times its size"
             raise InputError(self._path, problem, "check that this is the right file, or unpack it")
         buffer[: len(content)] = content
         return len(content)
@@ -254,10 +269,7 @@ def open_binary(
             beginning = file.peek(_TAR_MAGIC.stop)
             packing = _value_at_magic(_PACKING_BY_MAGIC, beginning)
             if packing is not None:
-                size = path.stat().st_size if content is None else len(content)
-                most_bytes = limits.always_unpacked + limits.most_times * size
-                unpacked = _Unpacked(path, file, packing, limits.most_times, most_bytes)
-                file = io.BufferedReader(unpacked, _BUFFER_SIZE)
+                file = io.BufferedReader(_Unpacked(path, file, packing, limits), _BUFFER_SIZE)
                 beginning = file.peek(_TAR_MAGIC.stop)
             other_format = _value_at_magic(_OTHER_FORMATS, beginning)
             if beginning[_TAR_MAGIC] == b"ustar":

@@ -18,7 +18,7 @@ from touche.baselines.method import Baseline
 from touche.data.datasets import opened
 from touche.data.places import is_dataset
 from touche.documents.discovery import Input
-from touche.documents.parts import Readings
+from touche.documents.parts import PostponedError, Readings
 from touche.errors import InputError, ParameterError, ToucheError, check_choice, warn
 from touche.evaluation.cross_validation import FOLDS, CrossValidation, cross_validated
 from touche.evaluation.evaluators import EVALUATORS
@@ -37,6 +37,7 @@ from touche.reports import plots
 from touche.tasks import Task
 from touche.tasks.measures import parse_measures
 from touche.tira.outputs import METADATA_FILE
+from touche.trec.columns import Run
 from touche.trec.framed import Table, formatted
 from touche.trec.run_forms import AnyQrels, QrelsSource, RunSource, qrels_source
 from touche.trec.runs import RUN_FILE
@@ -197,7 +198,7 @@ def run_settings(
 
     Args:
         ranker: the baseline.
-        source: its input. Settings whose rankings need the same counts share a pass over it.
+        source: its input. Settings whose rankings start from the same counts share a pass over it.
         output: a folder for the settings' folders.
         settings: the values of all options, per setting.
         scored: the runs' task, once per measure.
@@ -212,15 +213,14 @@ def run_settings(
     judged = judgments_of(scored, qrels)
     with_folders = _settings_with_folders(ranker, output, settings)
     # All settings share what was read, so that documents aren't read again for each setting.
-    shared_source = replace(source, documents=replace(source.documents, readings=Readings()))
+    readings = Readings()
+    shared_source = replace(source, documents=replace(source.documents, readings=readings))
     runs = Runs(ranker, shared_source)
-    scores = list[SettingScore]()
+    by_folder = dict[Path, list[SettingScore]]()
     topic_warnings = dict[str, None]()  # keep one of each: several settings may find nothing for a topic
     unscored = list[ToucheError]()  # errors of runs that can't be scored
-    runs_of_settings = (
-        (setting, runs.run(dict(setting.options), output=setting.folder)) for setting in with_folders
-    )
-    for setting, run in watched(runs_of_settings, "sweeping", "settings", len(settings)):
+    passes = _in_passes(runs, readings, with_folders)
+    for setting, run in watched(passes, "sweeping", "settings", len(settings)):
         for topic in runs.without_hits(run):
             topic_warnings[f"{ranker.name}: nothing found for topic {topic.number}: {topic.title}"] = None
         file = setting.folder / RUN_FILE
@@ -229,14 +229,15 @@ def run_settings(
         except ToucheError as error:
             unscored.append(error)
             continue
-        scores += [_score(setting, scored_run) for scored_run in evaluated if scored_run.is_ranking]
+        by_folder[setting.folder] = [_score(setting, each) for each in evaluated if each.is_ranking]
     if unscored:
         raise unscored[0]
+    scores = tuple(score for setting in with_folders for score in by_folder[setting.folder])
     if not scores:
         raise ToucheError(f"{scored[0].id} has no judgments of rankings; pass qrels")
     result = Sweep(
         baseline=ranker.name,
-        scores=Table(SettingScore, tuple(scores)),
+        scores=Table(SettingScore, scores),
         cross_validations={},
         warnings=[*topic_warnings, *_doubts(scores)],
     )
@@ -260,6 +261,22 @@ def _settings_with_folders(ranker: Baseline, output: Path, settings: Sequence[Op
         )
         for options, tag in zip(settings, tags, strict=True)  # tags are unique and in the same order
     ]
+
+
+def _in_passes(runs: Runs, readings: Readings, settings: Sequence[Setting]) -> Iterator[tuple[Setting, Run]]:
+    """Runs the settings. Those that need the same counts share a pass over the collection."""
+    while settings:  # each pass writes at least one run, because its first ranking is never postponed
+        postponed = []
+        readings.begin_pass()
+        for setting in settings:
+            try:
+                run = runs.run(dict(setting.options), output=setting.folder)
+            except PostponedError:  # this setting needs another pass
+                postponed.append(setting)
+            else:
+                yield setting, run
+            readings.begin_ranking()  # the next ranking; ``begin_pass`` has begun the first
+        settings = postponed
 
 
 def _score(setting: Setting, run: Evaluated) -> SettingScore:

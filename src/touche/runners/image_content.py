@@ -126,11 +126,12 @@ def read_content(program: str, image: str) -> Content:
     """Reads a local image's content, without storing the archive on disk."""
     command = [program, "save", image]
     try:
-        with (
-            subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process,
-            tarfile.open(fileobj=process.stdout, mode="r|") as archive,
-        ):
-            return parse_archive(archive)
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+            try:
+                with tarfile.open(fileobj=process.stdout, mode="r|") as archive:
+                    return parse_archive(archive)
+            finally:
+                process.kill()  # otherwise, after an error, we'd wait until it has written the whole archive
     # The archive ends early if the program fails, and other programs may save another format.
     except (tarfile.TarError, EOFError, OSError, KeyError, TypeError, ValueError) as error:
         raise ToucheError(

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from touche.errors import InputError
+from touche.errors import InputError, ToucheError
+from touche.io.identifiers import is_word, quoted
 from touche.io.writing import check_outputs, write_whole
 from touche.trec.columns import Run
 from touche.trec.runs import RUN_FILE, digits
@@ -19,8 +20,18 @@ def write_run(directory: Path, run: Run, metadata: str) -> None:
     Call ``remove_earlier_run`` first. Scores are written using the fewest digits that give their float32.
 
     Raises:
-        InputError: if the files can't be written.
+        ToucheError: if a column is not a word, or the files can't be written.
     """
+    columns: dict[str, Iterable[str]] = {
+        "topic": run.topics.present,
+        "document id": run.documents,
+        "stance": run.stances.present,
+        "tag": run.tags.present,
+    }
+    for name, words in columns.items():
+        for word in words:
+            if not is_word(word):
+                raise ToucheError(f"the run has the {name} {quoted(word)}; write one word")
     write_whole(directory / METADATA_FILE, metadata)
     write_whole(directory / RUN_FILE, "".join(run.lines_with(digits(run.rounded))))
 

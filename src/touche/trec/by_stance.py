@@ -59,12 +59,15 @@ def read_counted(
     Raises:
         InputError: if the file is unreadable, or too many lines are broken.
     """
+    lines: Iterable[tuple[int, str]]
     if isinstance(content, Run):
-        content = content.text().encode()
+        lines = zip(content.numbers.tolist(), content.lines_with(content.scores.tolist()), strict=True)
+    else:
+        lines = read_lines(path, OF_TABLES, content)
     counted = list[tuple[int, RunLine]]()
     skipped = list[LineError]()
     last_lines = dict[str, RunLine]()  # by ranking's name, such as ``1 PRO``
-    for number, text in read_lines(path, OF_TABLES, content):
+    for number, text in lines:
         try:
             _check_columns(text, path, number, stances, ids, depth, topics)
             line = parse_line(text, path, number)

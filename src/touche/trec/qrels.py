@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import chain
 from numbers import Integral
 from os import PathLike
@@ -123,12 +123,27 @@ def read_qrels(
         InputError: if the file is unreadable or empty, a line is broken or has an unknown grade, or two lines
             contradict each other.
     """
+    return _merged(path, content, excluded_topics, lambda text, line: _parsed_grade(text, labels, path, line))
+
+
+def _merged(
+    path: Path,
+    content: bytes | None,
+    excluded_topics: Collection[str],
+    parse_label: Callable[[str, int], int],
+) -> Qrels:
+    """Reads one label per topic and document.
+
+    Args:
+        path, content, excluded_topics: as in ``read_qrels``.
+        parse_label: parses the last column; its second argument is the line number, for errors.
+    """
     qrels = Qrels()
     judgments = 0
     subtopics = set[str]()
     for line, columns in _judgments(path, content, excluded_topics):
-        topic, *subtopic, document, grade = columns  # BEIR has no subtopic
-        qrels.add(topic, document, _parsed_grade(grade, labels, path, line), path, line)
+        topic, *subtopic, document, label = columns  # BEIR has no subtopic
+        qrels.add(topic, document, parse_label(label, line), path, line)
         judgments += 1
         subtopics.update(subtopic)
     if len(subtopics) > 1 and judgments > sum(map(len, qrels.values())):
@@ -152,12 +167,13 @@ def read_stances(
     Raises:
         InputError: as in ``read_qrels``.
     """
-    qrels = Qrels()
-    for line, (topic, *_, document, stance) in _judgments(path, content, excluded_topics):
-        if stance.upper() not in stances:
-            raise _unknown(path, f"stance {quoted(stance)}", stances, line)
-        qrels.add(topic, document, stances.index(stance.upper()), path, line)
-    return qrels
+
+    def parse_stance(text: str, line: int) -> int:
+        if text.upper() not in stances:
+            raise _unknown(path, f"stance {quoted(text)}", stances, line)
+        return stances.index(text.upper())
+
+    return _merged(path, content, excluded_topics, parse_stance)
 
 
 def read_answers(

@@ -49,10 +49,12 @@ def list_of_runs(runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun]) -> list
     """
     if _are_named(runs):
         return [*runs.values()]
-    if isinstance(runs, Iterator) and not hasattr(runs, "read"):  # of records or runs, unlike an open file
-        runs = [*runs]
-    has_several = isinstance(runs, Iterable) and not isinstance(runs, Mapping) and not _is_run(runs)
-    return [*runs] if has_several else [runs]
+    is_one = isinstance(runs, Mapping | Run) or _is_in_file(runs) or is_frame(runs)
+    if is_one or not isinstance(runs, Iterable):
+        return [runs]
+    items = [*runs]
+    is_list_of_records = bool(items) and all(map(_is_record, items))  # such a list is one run
+    return [items] if is_list_of_records else items
 
 
 class RunSource(NamedTuple):

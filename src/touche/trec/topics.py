@@ -26,6 +26,7 @@ NUMBER_NAMES = (
 TITLE_NAMES = ("query", "title", "text")
 _LARGEST_XML = 1 << 24  # bytes; official files have about 40,000
 _DEEPEST_XML = 100  # nested elements; deeper ones need much memory
+_MOST_ELEMENTS = 100_000  # a tree of so many takes about 30 MB
 # Lines can contain narratives or BEIR's metadata, so they are longer than a run's and slower to read.
 _LIMITS = OF_TABLES._replace(longest_line=1 << 20, most_lines=500_000, least_bytes=20)
 _LONGEST_REASON = 60  # characters
@@ -244,7 +245,7 @@ def _topic_elements(path: Path) -> list[tuple[int, Element]]:
 
 
 class _LimitedTree(TreeBuilder):
-    """Builds a tree that isn't nested deeply, because that needs much memory, and notes the topics' lines.
+    """Builds a tree that is neither large nor nested deeply, and notes the topics' lines.
 
     Attributes:
         expat: the parser that calls this object and knows its current line.
@@ -258,11 +259,17 @@ class _LimitedTree(TreeBuilder):
         self.topic_lines = list[int]()
         self._path = path
         self._depth = 0
+        self._elements = 0
 
     def start(self, tag: str, attributes: dict[str, str]) -> Element:
         self._depth += 1
+        self._elements += 1
+        problem = ""
         if self._depth > _DEEPEST_XML:
             problem = f"more than {_DEEPEST_XML} elements in each other"
+        elif self._elements > _MOST_ELEMENTS:
+            problem = f"more than {_MOST_ELEMENTS:,} elements"
+        if problem:
             remedy = "check that this is a Touché topics file"
             raise InputError(self._path, problem, remedy, line=self.expat.CurrentLineNumber)
         if tag == "topic":
