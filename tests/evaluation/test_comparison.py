@@ -10,7 +10,7 @@ from spotcheck import BEST, SPOT, made_up, run_of, run_text
 from touche.errors import ToucheError
 from touche.evaluation.comparison import Comparison, comparisons, conclusions
 from touche.evaluation.scoring import score_task
-from touche.trec.columns import Run
+from touche.trec.columns import Run, RunLine
 from touche.trec.runs import read_run
 
 
@@ -95,6 +95,8 @@ def test_a_reference_in_memory_is_found_among_runs_that_are_read_once(
 def test_a_copy_of_an_image_run_is_found_although_its_stances_have_rankings() -> None:
     run = package.run("minsc", "spot-check/images")
     lower = Run.of([replace(line, rank=line.rank - 1) for line in run if line.rank > 1], "lower")
+    unknown = RunLine(topic="999", stance="PRO", document="I1", rank=1, score=1, tag=run.tag)
+    run = Run.of([*run, unknown])  # a line that the organizers' script skips
     for reference in (run.frame(), Run.of([*run], "copy")):
         compared = package.compare({"mine": run, "lower": lower}, "spot-check/images", reference=reference)
         assert {(row.run_a, row.run_b) for row in compared} == {("lower", "mine")}

@@ -47,6 +47,7 @@ def test_the_neighbours_and_the_baseline_are_named(value: float, sentence: str) 
         (0.4, [OWN], "below the baseline O 0.600"),  # neither the highest nor the lowest
         (0.1, [BEST, SECOND, row("A", 0.2, tag="t")], "below A (t) 0.200, the lowest published"),
         (0.3, [BEST, SECOND, row("A", 0.2, tag="t")], "between B 0.700 and A (t) 0.200"),
+        (0.3, [BEST, SECOND, row("A", 0.2)], "between B 0.700 and A 0.200"),  # a run without a tag
         (0.1, [replace(BEST, evaluator=None)], "below A 0.900; the evaluator of the published scores"),
     ],
 )

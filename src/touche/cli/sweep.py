@@ -5,6 +5,7 @@ from functools import partial
 from inspect import Parameter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from warnings import catch_warnings
 
 import click
 
@@ -129,7 +130,7 @@ def _sweep(
         raise ToucheError("no task and no input is specified; pass --task, or -i and --qrels")
     grid = {option: parse_values(baseline.options[option], text) for option, text in texts.items()}
     scoring["cross_validation"] = None if cross_validation == "none" else cross_validation
-    with own_frames(baseline):
+    with own_frames(baseline), catch_warnings(action="ignore"):  # a baseline's warnings come with each run
         result = run_sweep(baseline.name_or_path, dataset, grid, output=output, log=tell, **scoring)
     count = counted(len(result.settings), "setting")
     tell(f"{result.baseline}: {count} in {output}")

@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -80,8 +81,8 @@ def sources_in(record: dict[str, Any]) -> Iterator[Source]:
     for path, file in record.get("files", {}).items():
         attributes = dict(file)  # the file's keys are attributes of ``Source``, except ir_datasets
         collection, _, key = attributes.pop("ir_datasets", "").partition("/")
-        if collection in downloads():
-            entry = downloads()[collection][key]
+        entry = downloads().get(collection, {}).get(key)
+        if entry is not None:
             attributes |= {"url": entry["url"], "md5": entry["expected_md5"], "size": entry["size_hint"]}
         yield Source(path=path, **publication, **attributes)
     for path, address in record.get("by_hand", {}).items():
@@ -92,15 +93,17 @@ def sources_in(record: dict[str, Any]) -> Iterator[Source]:
 
 @cache
 def downloads() -> dict[str, Any]:
-    """Returns ir_datasets' downloads by collection and key; empty if it isn't installed.
+    """Returns ir_datasets' downloads by collection and key; empty if it isn't installed, or has no such list.
 
     We read its list ourselves, because importing ir_datasets takes 158 ms.
     """
     package = find_spec("ir_datasets")
     if package is None or package.origin is None:
         return {}
-    content = Path(package.origin).with_name("etc").joinpath("downloads.json").read_bytes()
-    return orjson.loads(content)  # type: ignore[no-any-return]  # JSON has values of any type
+    path = Path(package.origin).with_name("etc") / "downloads.json"
+    with suppress(OSError, ValueError):
+        return orjson.loads(path.read_bytes())  # type: ignore[no-any-return]  # values of any type
+    return {}
 
 
 def official_md5(path: str) -> str:

@@ -35,7 +35,7 @@ from touche.tasks import Task
 from touche.tasks.per_topic import tasks_with_topics, topic_values
 from touche.tasks.task_records import rounded
 from touche.trec.framed import Table
-from touche.trec.run_forms import AnyQrels, AnyRun, RunSource, run_of, run_sources
+from touche.trec.run_forms import AnyQrels, AnyRun, RunSource, read_sources, run_of, run_sources
 
 if TYPE_CHECKING:
     from ir_measures.measures import Measure
@@ -217,7 +217,7 @@ def compare(
     check_choice("evaluator", evaluator, EVALUATORS)
     if published and (randomisation or bounds or reference is not None):
         raise ToucheError(_ONLY_T_TEST)
-    sources = run_sources(runs)
+    sources = sources_with(reference, run_sources(runs))
     # Published values are touche's scores. With touche alone, ``score`` would reject a measure that
     # only trec_eval computes. With both, no pair can be compared, and the error names the tasks that
     # have published values.
@@ -248,6 +248,14 @@ def nothing_to_compare(
     return ToucheError(f"nothing to compare{why}; {remedy}")
 
 
+def sources_with(reference: AnyRun | None, sources: list[RunSource]) -> list[RunSource]:
+    """Returns the runs, already read if their lines decide which one the reference in memory is."""
+    is_named = reference is None or isinstance(reference, str | PathLike)
+    if is_named or any(source.passed is reference for source in sources):
+        return sources
+    return [source._replace(content=run) for source, run in zip(sources, read_sources(sources), strict=True)]
+
+
 def find_reference(
     reference: AnyRun | None, sources: Sequence[RunSource], runs: Sequence[Evaluated]
 ) -> Evaluated | None:
@@ -255,7 +263,7 @@ def find_reference(
 
     Args:
         reference: the path, name or tag of one of the runs, or a run in memory with the same lines.
-        sources: the runs as they were passed.
+        sources: the runs from ``sources_with``.
         runs: the evaluated runs.
 
     Raises:
@@ -268,10 +276,7 @@ def find_reference(
     paths = [source.name for source in sources if source.passed is reference]
     if not paths:
         untagged = run_of(reference).called("")  # a dictionary's names replace tags
-        if runs[0].task.rules.by_stance:
-            untagged = untagged.by_stance()
-        lines = {run.path: run.lines for run in runs if not run.any_order}  # once per dimension
-        paths = [path for path, run in lines.items() if run.called("") == untagged]
+        paths = [source.name for source in sources if source.read().called("") == untagged]
     if len(paths) != 1:
         problem = f"{len(paths)} of the runs have" if paths else "none of the runs has"
         raise ToucheError(f"{problem} the same lines as the reference; pass one of the runs, or its tag")

@@ -208,7 +208,7 @@ def standing(
     def label(row: Published, separator: str = " ") -> str:
         prefix = "the baseline " if row.baseline else ""
         # A team's name alone means its best run.
-        name = names_of_rows[row] if row in best else f"{row.name} ({row.tag})"
+        name = names_of_rows[row] if row in best or not row.tag else f"{row.name} ({row.tag})"
         return f"{prefix}{name}{separator}{row.value:.{decimals[-1]}f}"
 
     higher = [row for row in published if rounded(row.value) > printed]

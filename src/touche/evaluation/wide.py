@@ -8,7 +8,14 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING, Literal
 
 from touche.errors import ToucheError, warn
-from touche.evaluation.comparison import Comparison, Comparisons, comparisons, find_reference, why_untested
+from touche.evaluation.comparison import (
+    Comparison,
+    Comparisons,
+    comparisons,
+    find_reference,
+    sources_with,
+    why_untested,
+)
 from touche.evaluation.notes import all_notes, all_warnings
 from touche.evaluation.scores import Score, by_measure
 from touche.evaluation.scoring import score
@@ -169,7 +176,7 @@ def wide(
     """
     if every_two and reference is not None:
         raise ToucheError("every_two and reference exclude each other; pass only one")
-    sources = run_sources(runs)
+    sources = sources_with(reference, run_sources(runs))
     evaluated = score(sources, task, evaluator, pairs, measure, qrels)
     reference_run = find_reference(reference, sources, evaluated)
     tests = list[Comparisons]()

@@ -144,7 +144,8 @@ def read_log(path: Path) -> list[LoggedScore]:
     Raises:
         InputError: if it can't be read, or a row is damaged.
     """
-    rows = csv.DictReader(decoded_lines(path) if path.exists() else [], strict=True)
+    text = "".join(decoded_lines(path)) if path.exists() else ""
+    rows = csv.DictReader(StringIO(text, newline=""), strict=True)
     scores = []
     try:
         if rows.fieldnames not in (None, _COLUMNS):  # None without any line

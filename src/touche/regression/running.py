@@ -1,7 +1,6 @@
 """Reruns baselines on every available dataset, and compares the results with expected.toml."""
 
 import logging
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -24,7 +23,7 @@ from touche.io.identifiers import baseline_names, optional_path
 from touche.io.optional import imported
 from touche.io.progress import bar, processors
 from touche.io.temporary import temporary_folder
-from touche.io.writing import check_outputs, make_folder, write_whole
+from touche.io.writing import check_outputs, make_folder, whole, write_whole
 from touche.regression.comparing import Scored, compare, scored
 from touche.regression.log import append_to_log, check_log, logged_scores
 from touche.regression.outcomes import (
@@ -344,4 +343,6 @@ def _copy_run(job: Job, folder: Path) -> Path:
     options = [word.lstrip("-").replace("/", "-") for word in job.arguments]
     copy = folder / job.input.replace("/", "-") / f"{'-'.join([job.name, *options])}.txt"
     make_folder(copy.parent)
-    return Path(shutil.copyfile(job.output / RUN_FILE, copy))
+    with whole(copy) as file:
+        file.write((job.output / RUN_FILE).read_bytes())
+    return copy

@@ -155,9 +155,9 @@ def _new_folder(folder: Path, overwrite: bool) -> Iterator[Path]:
                 for name in (RUN_FILE, METADATA_FILE):  # other files may belong to the user or the baseline
                     for file in folder.glob(f"*/{name}"):
                         file.unlink()
-            settings_folders = folder.glob("*") if exists else ()
-            for path in [*settings_folders, *new_folders]:
-                with suppress(OSError):  # a file, or a folder that is not empty
+            below = [Path(parent) for parent, _, _ in os.walk(folder, topdown=False)]
+            for path in dict.fromkeys([*below, *new_folders]):
+                with suppress(OSError):  # it is not empty
                     path.rmdir()
         raise
 

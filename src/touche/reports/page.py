@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from touche import tasks
 from touche.errors import ToucheError
-from touche.evaluation.comparison import find_reference
+from touche.evaluation.comparison import find_reference, sources_with
 from touche.evaluation.evaluators import TREC_EVAL_VERSION
 from touche.evaluation.score_columns import PAGE, score_columns
 from touche.evaluation.scoring import judgments_of, score_runs
@@ -74,7 +74,7 @@ def report(
     judgments = qrels_source(qrels)
     file = judgments.file if judgments else None
     scored_task = tasks.task_scored_by(task, None if measure is None else str(measure), file)
-    sources = run_sources(runs)
+    sources = sources_with(reference, run_sources(runs))
     inputs = [source for source in (*sources, judgments) if source is not None]
     check_outputs([folder / PAGE_FILE], [source.path for source in inputs if source.content is None])
     evaluated = score_runs(sources, [scored_task], judgments_of([scored_task], judgments))

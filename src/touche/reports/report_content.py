@@ -8,7 +8,7 @@ from touche import tasks
 from touche.baselines.expected import SCRIPT
 from touche.baselines.reruns import rerun_tags
 from touche.data.judgments import topic_titles
-from touche.data.places import find, find_corpus, locate, locate_corpus
+from touche.data.places import find, find_corpus, locate
 from touche.documents.discovery import find_documents
 from touche.errors import ToucheError
 from touche.evaluation.comparison import Comparison, Comparisons, comparisons, why_untested
@@ -70,7 +70,7 @@ def task_report(runs: Sequence[Evaluated], dataset: str, reference: str = "") ->
     results = {result for documents in ranks.values() for result in documents}
     wanted = {id for result in results for id in task.rules.ids_of(result)}
     available = next(filter(find_corpus, corpora), None)
-    folder = locate_corpus(available) if available else None
+    folder = find_corpus(available) if available else None
     texts = read_texts(wanted, find_documents(folder)) if folder else {}
     titles = topic_titles(task)
     return TaskReport(

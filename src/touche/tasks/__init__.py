@@ -59,7 +59,7 @@ def data_folders() -> list[Path]:
 
 def data_folder(task_id: str) -> Path | None:
     """Returns the first ``TOUCHE_DATA`` folder with a card for the task, or None."""
-    return next((card.parents[1] for card in _user_cards() if card_id(card) == task_id), None)
+    return next((card.parents[1] for card in _cards_of_user(task_id)), None)
 
 
 def ids() -> list[str]:
@@ -85,15 +85,14 @@ def task(task_id: str) -> Task:
         ToucheError: if the task is unknown, or its card is broken or has the same name as another card.
     """
     name = task_id if isinstance(task_id, str) else ""
-    cards = _cards()
-    if name in cards:
-        for card in _user_cards():
-            if card_id(card) == name:
-                check_name(card)
-        return _read_once(cards[name])
-    if name.rpartition("/")[0] in cards:
+    path = _card(name)
+    if path:
+        for card in _cards_of_user(name):
+            check_name(card)
+        return _read_once(path)
+    if _card(name.rpartition("/")[0]):
         return dataset(name)[0]
-    remedy = choice(name, cards)
+    remedy = choice(name, _cards())
     if is_file(name) or not isinstance(task_id, str):  # probably a second run, or qrels
         remedy = "pass the id of a task; pass several runs as a list, and qrels by qrels="
     raise ToucheError(f"there is no task {quoted(task_id)}; {remedy}")
@@ -194,7 +193,7 @@ def datasets() -> list[str]:
 def is_dataset(dataset_id: str) -> bool:
     """Returns whether ``dataset`` knows an id, including ``TASK/full``. Reads at most one card."""
     task_id, name = _task_and_corpus(dataset_id)
-    card = _cards().get(task_id)
+    card = _card(task_id)
     if card is None:
         return False
     try:
@@ -211,7 +210,7 @@ def dataset(dataset_id: str) -> tuple[Task, Corpus]:
     """
     text = dataset_id if isinstance(dataset_id, str) else ""
     task_id, name = _task_and_corpus(text)
-    if task_id not in _cards() or name not in task(task_id).corpora:
+    if _card(task_id) is None or name not in task(task_id).corpora:
         raise ToucheError(f"there is no dataset {quoted(dataset_id)}; {choice(text, datasets())}")
     corpus = task(task_id).corpora[name]
     return replace(task(task_id), only_topics=corpus.topics), corpus
@@ -219,7 +218,7 @@ def dataset(dataset_id: str) -> tuple[Task, Corpus]:
 
 def _task_and_corpus(dataset_id: str) -> tuple[str, str]:
     """Splits a dataset id into task id and corpus name; both may be unknown."""
-    if dataset_id in _cards():  # a task id may contain a slash, e.g. spot-check/arguments
+    if _card(dataset_id):  # a task id may contain a slash, e.g. spot-check/arguments
         return dataset_id, "full"
     task_id, _, name = dataset_id.rpartition("/")
     return task_id, name
@@ -232,7 +231,7 @@ def check_name(card: Path) -> None:
         InputError: if it does.
     """
     task_id = card_id(card)
-    is_of_user = realpath(card) in map(realpath, _user_cards())
+    is_of_user = realpath(card) in map(realpath, _cards_of_user(task_id))
     if is_of_user and task_id in _shipped():
         problem = f"a task {task_id!r} ships with the project"
         raise InputError(card, problem, "change the name of the file and its id")
@@ -240,8 +239,14 @@ def check_name(card: Path) -> None:
 
 def _cards() -> dict[str, Path]:
     """Returns the cards by task id. Shipped cards win."""
-    user_cards = {card_id(card): card for card in reversed(_user_cards())}  # earlier folders win
+    folders = reversed(data_folders())  # so that earlier folders win
+    user_cards = {card_id(card): card for folder in folders for card in (folder / "tasks").glob("[!.]*.toml")}
     return dict(sorted((user_cards | _shipped()).items()))
+
+
+def _card(task_id: str) -> Path | None:
+    """Returns a task's card without listing the user's folders; None if unknown."""
+    return _shipped().get(task_id) or next(iter(_cards_of_user(task_id)), None)
 
 
 @cache
@@ -251,9 +256,12 @@ def _shipped() -> dict[str, Path]:
     return {card_id(card): card for folder in folders for card in folder.glob("[!.]*.toml")}
 
 
-def _user_cards() -> list[Path]:
-    """Returns the cards in ``TOUCHE_DATA``. Hidden files are none."""
-    return [card for folder in data_folders() for card in (folder / "tasks").glob("[!.]*.toml")]
+def _cards_of_user(task_id: str) -> list[Path]:
+    """Returns the task's cards in ``TOUCHE_DATA``, at most one per folder."""
+    if "/" in task_id or task_id.startswith("."):  # we don't search subfolders and hidden files
+        return []
+    cards = (folder / "tasks" / f"{task_id}.toml" for folder in data_folders())
+    return [card for card in cards if os.path.exists(card)]  # noqa: PTH110 (Path.exists raises for long names)
 
 
 @cache
