@@ -9,7 +9,6 @@ from itertools import pairwise
 from pathlib import Path
 from statistics import mode
 from typing import Any, Literal, get_args, get_origin
-from warnings import catch_warnings
 
 import click
 from click.shell_completion import CompletionItem
@@ -22,7 +21,7 @@ from touche.cli.frames import own_frames
 from touche.cli.options import naming
 from touche.cli.output import tell, warn
 from touche.cli.runner_options import check_runner, runners
-from touche.errors import InputError, ToucheWarning
+from touche.errors import InputError
 from touche.io.opening import is_file
 from touche.runners.baseline_runs import write_run
 from touche.runners.limits import HERE, PROGRAMS, SPARK, Limits
@@ -174,8 +173,7 @@ def _run(
     """Runs a baseline. ``values`` are further arguments of ``write_run``."""
     check_runner(values["runner"])
     limits = Limits(cpus, memory, seconds)
-    with catch_warnings(action="ignore", category=ToucheWarning):  # they are printed below
-        written = write_run(baseline, tag=tag or "", team=team or "", limits=limits, log=tell, **values)
+    written = write_run(baseline, tag=tag or "", team=team or "", limits=limits, log=tell, **values)
     warn(*written.warnings, subject=written.baseline)
     if written.runner in (HERE, SPARK):
         tell(f"{written.baseline}: wrote {written.path} in {written.seconds:.1f} s")

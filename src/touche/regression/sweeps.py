@@ -149,15 +149,16 @@ def _new_folder(folder: Path, overwrite: bool) -> Iterator[Path]:
         yield folder
     except BaseException as error:
         if new_folders:
-            exists = os.path.isdir(folder)  # noqa: PTH112 (Path.is_dir raises for long names)
             # A baseline checks a value's range when that setting runs, after other settings have run.
-            if exists and isinstance(error, ParameterError):
-                for name in (RUN_FILE, METADATA_FILE):  # other files may belong to the user or the baseline
-                    for file in folder.glob(f"*/{name}"):
-                        file.unlink()
-            below = [Path(parent) for parent, _, _ in os.walk(folder, topdown=False)]
-            for path in dict.fromkeys([*below, *new_folders]):
+            # Files with other names may belong to the user or the baseline.
+            written = {RUN_FILE, METADATA_FILE} if isinstance(error, ParameterError) else set()
+            for parent, _, files in os.walk(folder, topdown=False):  # nothing if it can't exist
+                for name in written.intersection(files):
+                    Path(parent, name).unlink()
                 with suppress(OSError):  # it is not empty
+                    Path(parent).rmdir()
+            for path in new_folders[1:]:
+                with suppress(OSError):
                     path.rmdir()
         raise
 

@@ -69,8 +69,8 @@ def task_report(runs: Sequence[Evaluated], dataset: str, reference: str = "") ->
     ranks = ranked_documents(runs_once)
     results = {result for documents in ranks.values() for result in documents}
     wanted = {id for result in results for id in task.rules.ids_of(result)}
-    available = next(filter(find_corpus, corpora), None)
-    folder = find_corpus(available) if available else None
+    folders = ((corpus, find_corpus(corpus)) for corpus in corpora)
+    available, folder = next((pair for pair in folders if pair[1]), (None, None))
     texts = read_texts(wanted, find_documents(folder)) if folder else {}
     titles = topic_titles(task)
     return TaskReport(

@@ -225,9 +225,7 @@ def _topic_elements(path: Path) -> list[tuple[int, Element]]:
         for line, topic in zip(builder.topic_lines, root.iter("topic"), strict=True):
             if topic not in inner_topics:
                 topics.append((line, topic))
-            elif _text_in(
-                topic, "title", "query"
-            ):  # else it's just a part of the outer one, such as its name
+            elif _text_in(topic, "title", "query"):  # others are just a part of the outer one
                 raise InputError(path, "a <topic> in another one", "close the one before it", line=line)
         return topics
     except DefusedXmlException as error:
