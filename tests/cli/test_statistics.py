@@ -77,3 +77,14 @@ def test_statistics_of_a_baseline_are_named(touche: Touche, tmp_path: Path, runn
     assert code == 0 and "ranks by the statistics in " in err
     code, _, err = touche("run", folder, "-i", dataset, "-o", out, "--statistics", "toi")
     assert code == 2 and "no such file; pass a file written by --keep-statistics, or one of: " in err
+
+
+def test_statistics_are_refused_by_a_baseline_that_ranks_nothing(touche: Touche, write: Write) -> None:
+    code = "@touche.baseline\ndef nothing(topics, documents):\n    yield from ()\n"
+    folder = write("nothing/baseline.py", f'"""None."""\nimport touche\n\n\n{code}').parent
+    out = folder.parent / "out"
+    status, _, said = touche(
+        "run", folder, *ARGUMENTS.split(), "-o", out, "--keep-statistics", folder.parent / "s.json"
+    )
+    assert status == 2 and "only baselines that rank with touche.scan use statistics" in said
+    assert not (out / "run.txt").exists()

@@ -59,6 +59,11 @@ def test_other_names_are_not_images(write: Write, folder: Path) -> None:
     for name in ("images/I05/notes/x.txt", "images/README/I0500/x", "images/.I05/x", "images/I05/I0/x"):
         write(f"in/{name}", "")
     assert [image.id for image in find_documents(folder)] == [ONE, TWO]
+    for name in ("Images", "images.gz"):  # folders that are only named like it
+        write(f"in/{name}/{TWO[:3]}/{TWO}/image-url.txt", "")
+    assert [image.id for image in find_documents(folder)] == [ONE, TWO]
+    shutil.rmtree(folder / "Images")
+    shutil.rmtree(folder / "images.gz")
     shutil.rmtree(folder / "images")
     write("in/images/logo.png", "")
     with pytest.raises(InputError, match="no documents"):

@@ -149,6 +149,12 @@ CELLS = st.tuples(
 )
 
 
+def test_a_run_in_memory_keeps_the_lines_of_its_file(write: Write) -> None:
+    run = read_run(write("run.txt", f"\n1 PRO {D} 1 2 mine\n\n1 FIRST I{'0' * 16} 2 1 mine\n"))
+    counted, (skipped,) = read_counted(run.path, STANCES, IDS, 10, TOPICS, run)
+    assert counted.numbers.tolist() == [2] and str(skipped).startswith(f"{run.path}:4: ")
+
+
 @given(st.lists(CELLS, max_size=20))
 def test_lines_count_as_in_the_script(
     tmp_path_factory: pytest.TempPathFactory, cells: list[tuple[str, ...]]
