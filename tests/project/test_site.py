@@ -1,7 +1,6 @@
 """The documentation as a site: built without a warning, a page for each baseline, nothing from elsewhere."""
 
 import re
-import shutil
 from pathlib import Path
 from typing import Literal
 
@@ -9,17 +8,17 @@ import pytest
 from playwright.sync_api import Browser
 
 from conftest import ROOT
-from pages import type_in
+from pages import type_in, workspace
 from touche import baselines
 from touche.tasks import all_tasks
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("demo")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("site")]
 LINK = re.compile(r'<(?:link|script|img|iframe|source)\b[^>]*\b(?:src|href)="?(https?:[^" >]*)')
 
 
 @pytest.fixture(scope="session")
-def site(after_demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    shutil.copytree(after_demo, folder := tmp_path_factory.mktemp("built") / "clone")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = workspace(tmp_path_factory.mktemp("site"))
     output = type_in(folder, "make site", TOUCHE_REPOSITORY="https://example.org/o/n")
     assert [line for line in output.splitlines() if "mkdocs build" not in line] == []
     return folder / "build" / "site"

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from conftest import Touche
 from touche import baselines, tasks
 from touche.baselines.expected import ExpectedRun, ExpectedScore, read_expected
 from touche.baselines.loader import parts_in_expected
@@ -28,6 +29,17 @@ def test_every_baseline_is_pinned_on_all_samples(name: str) -> None:
     ranked = {(entry.dataset, entry.command) for entry in entries if isinstance(entry, ExpectedRun)}
     scored = {(entry.dataset, entry.command) for entry in entries}
     assert ranked == {run for run in scored if run[0].startswith("spot-check")}
+
+
+@pytest.mark.slow
+def test_every_baseline_ranks_the_toy_collection_as_pinned(touche: Touche) -> None:
+    parts = {name for name in tasks.datasets() if name.startswith("spot-check/")}
+    expected = [
+        entry for name in baselines.names() for entry in read_expected(name) if entry.dataset in parts
+    ]
+    code, out, err = touche("regress", *(f"--dataset={part}" for part in parts))
+    assert code == 0, out + err
+    assert out.endswith(f"\nexpected results: {len(expected)} passed\n")
 
 
 def test_every_published_score_is_of_one_row_of_its_task() -> None:

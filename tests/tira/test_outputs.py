@@ -62,7 +62,10 @@ def test_a_topic_has_a_ranking_for_each_stance(tmp_path: Path) -> None:
         ([(B, [])], "topic 2 is not in the input"),
         ([(A, [("stranger", 1.0)])], "'stranger' is not a candidate of topic 1"),
         *(
-            ([(A, [("d", score)])], r"document .d. has the score .*; scores must be numbers that are finite")
+            (
+                [(A, [("d", score)])],
+                r"topic 1: document .d. has the score .*; scores must be numbers that are finite",
+            )
             for score in (np.nan, None, "1.0", True, np.True_, 1j, Decimal(1), 1e39, 10**400, [1.0])
         ),
         ([(A, ["d"])], r"yielded 'd'"),

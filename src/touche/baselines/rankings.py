@@ -67,7 +67,7 @@ def _lines_by_stance(topics: Sequence[Topic], rankings: Rankings) -> dict[str, d
         topic, hits = _checked_tuple(pair, "(topic, ranking)", lengths=(2,))
         if not isinstance(topic, Topic):
             raise ToucheError(f"the baseline yielded {quoted(topic)}; yield the Topic, not its number")
-        lines = _sorted_lines(hits)
+        lines = _sorted_lines(topic, hits)
         stances = {stance for stance, _, _ in lines}
         stance = stances.pop() if len(stances) == 1 else ""
         earlier = by_topic.get(topic.number, {})
@@ -86,7 +86,7 @@ def _lines_by_stance(topics: Sequence[Topic], rankings: Rankings) -> dict[str, d
     return by_topic
 
 
-def _sorted_lines(hits: Any) -> _Lines:
+def _sorted_lines(topic: Topic, hits: Any) -> _Lines:
     if not isinstance(hits, Iterable):
         raise ToucheError(f"the baseline yielded the ranking {quoted(hits)}; yield a list of pairs")
     stances: dict[str, str] = {}  # by document
@@ -97,7 +97,11 @@ def _sorted_lines(hits: Any) -> _Lines:
         if len(hit) == 3:
             stances[document] = _checked_word(hit[2], "stance", "such as PRO or FIRST")
         scored.append((document, hit[1]))
-    return [(stances.get(document, ""), document, score) for document, score in ranking(scored)]
+    try:
+        lines = ranking(scored)
+    except ToucheError as error:
+        raise ToucheError(f"topic {topic.number}: {error}") from error
+    return [(stances.get(document, ""), document, score) for document, score in lines]
 
 
 def _checked_word(value: Any, what: str, advice: str) -> str:
