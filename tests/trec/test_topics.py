@@ -116,6 +116,7 @@ def test_what_is_too_large_for_a_file_of_topics_is_refused_before_it_costs_memor
         ),
         ("queries.tsv", "1\tcats  indoors \n\n2\tbirds\n", [Topic("1", "cats indoors"), Topic("2", "birds")]),
         ("topics.tsv", "qid\tquery\n1\tcats\n", [Topic("1", "cats")]),
+        ("topics.jsonl.gz", '{"qid": 1, "query": "cats"}\n', [Topic("1", "cats")]),
     ],
 )
 def test_topics_are_read_as_other_tools_write_them(
@@ -143,6 +144,7 @@ def test_topics_are_read_as_other_tools_write_them(
         ("queries.jsonl", '{"qid":1,"query":"a"}\n'.encode("utf-16"), "not UTF-8"),
         ("queries.jsonl", '{"qid":1,"query":"a"}\n'.encode("utf-16-le"), "a null character, as in UTF-16"),
         ("queries.jsonl", '{"qid":1,"query":"é"}\n'.encode("latin-1"), "not UTF-8.*; save the file in UTF-8"),
+        ("queries.jsonl", '{"qid":1,"query":"a"}\n{"qid":2,"query":" "}\n', ":2: the query is empty; write"),
         ("queries.jsonl", "\n" * 500_001, "more than 500,000 lines"),
     ],
 )

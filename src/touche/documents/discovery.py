@@ -175,8 +175,8 @@ class Input:
 def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = True) -> Input:
     """Finds topics and documents in an input directory.
 
-    Re-ranking input (rerank.jsonl) takes priority, unless you pass ``corpus``. The first of topics.xml,
-    queries.jsonl, queries.tsv and topics.tsv is used. The documents must be a single collection in one of
+    Re-ranking input (rerank.jsonl) takes priority, unless you pass ``corpus``. The first of ``TOPIC_FILES``
+    is used. The documents must be a single collection in one of
     ``FORMATS``. All files may be compressed (.gz, .bz2, .xz, .zst). Web archives and ClueWeb22's
     texts may also be in subfolders or linked folders, under their original names.
 

@@ -15,7 +15,7 @@ from touche.io.json_lines import read_jsonl, text_field
 from touche.io.opening import OF_TABLES, PACKED_SUFFIXES, open_binary, plain_name, read_lines
 
 # Plain or packed; the first one found, in this order, is used.
-TOPIC_FILES = ("topics.xml", "queries.jsonl", "queries.tsv", "topics.tsv")
+TOPIC_FILES = ("topics.xml", "queries.jsonl", "topics.jsonl", "queries.tsv", "topics.tsv")
 NUMBER_NAMES = (
     "qid",
     "query_id",
@@ -184,6 +184,9 @@ def topic_of_query(fields: dict[str, Any], path: Path, line: int) -> Topic:
         fields: the line, with fields named as in TIRA.
         path, line: file and line, for errors.
     """
+    title = with_single_blanks(text_field(fields, "query", path, line))
+    if not title:
+        raise InputError(path, "the query is empty", "write its text, or remove the topic", line=line)
     original = fields.get("original_query")
     details = {"objects": "", "description": "", "narrative": ""}
     if isinstance(original, dict):
@@ -191,7 +194,7 @@ def topic_of_query(fields: dict[str, Any], path: Path, line: int) -> Topic:
         details |= {name: value for name, value in original.items() if value}
     return Topic(
         number=text_field(fields, "qid", path, line),
-        title=with_single_blanks(text_field(fields, "query", path, line)),
+        title=title,
         objects=_objects(details["objects"], path, line),
         description=with_single_blanks(text_field(details, "description", path, line)),
         narrative=with_single_blanks(text_field(details, "narrative", path, line)),
