@@ -54,7 +54,9 @@ def test_the_limit_ends_all_that_a_program_has_started_which_may_tidy_up(script:
     scratch = tmp_path / "scratch"
     scratch.touch()
     with pytest.raises(TimeoutExpired):
-        execute(python(script, str(scratch)), lines.append, seconds=0.5)
+        execute(
+            python(script, str(scratch)), lines.append, seconds=3
+        )  # a loaded machine starts Python slowly
     assert ends(lines[0]) and scratch.exists() == (script != TIDIES)
 
 
