@@ -27,6 +27,7 @@ from touche.trec.runs import (
     parse_line,
     ranking,
     read_run,
+    split_columns,
 )
 from touche.trec.topics import Topic
 
@@ -52,6 +53,12 @@ def test_a_score_is_rounded_as_numpy_does_and_never_warns(score: float) -> None:
     else:
         assert rounded == expected and not (rounded == 0 and np.signbit(rounded))
     assert rounded.dtype == np.float32
+
+
+@given(st.text(st.sampled_from("ab \t\v\x1c\x85\xa0\u3000é\ud800"), max_size=12), st.integers(-1, 3))
+def test_only_ascii_whitespace_separates_columns(text: str, at_most: int) -> None:
+    columns = text.encode("utf-8", "surrogatepass").strip().split(maxsplit=at_most)
+    assert split_columns(text, at_most) == [column.decode("utf-8", "surrogatepass") for column in columns]
 
 
 def test_a_run_is_read_as_teams_send_them(write: Write) -> None:

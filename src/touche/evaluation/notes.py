@@ -304,9 +304,11 @@ def _missing_stances(missing_rankings: Sequence[str], topics_of_run: Collection[
 
 def _equal_ranks(run: Evaluated) -> Iterator[str]:
     """Yields a warning about topics in which a rank occurs twice."""
-    topics = run.lines.by_topic.items()
-    repeated = [topic for topic, lines in topics if len(np.unique(run.lines.ranks[lines])) < len(lines)]
-    if repeated and "touche" in run.evaluations:
+    if "touche" not in run.evaluations:
+        return
+    topics = run.lines.by_rank.items()
+    repeated = [topic for topic, lines in topics if (np.diff(run.lines.ranks[lines]) == 0).any()]
+    if repeated:
         yield f"ranks occur twice in {_listed(repeated)}; touche then uses the order of the file"
 
 
@@ -316,19 +318,16 @@ def _near_ties(run: Evaluated) -> Iterator[str]:
         return
     measure = run.measure
     by_float = run.lines.by_score
-    order = np.concatenate([*by_float.values()])
-    is_tied = np.diff(run.lines.rounded[order]) == 0
-    if not np.diff(run.lines.scores[order])[is_tied].any():  # fast; lines from two topics can be tied too
-        return
     by_double = run.lines.order_of(run.lines.scores)
     judged = [topic for topic in by_float if topic in run.judgments]
-    moved = [topic for topic in judged if (by_float[topic] != by_double[topic]).any()]
+    depth = measure.depth  # beyond it, the order doesn't matter
+    moved = [topic for topic in judged if (by_float[topic][:depth] != by_double[topic][:depth]).any()]
     if not moved:
         return
 
     def values_in(order: Mapping[str, np.ndarray]) -> Mapping[str, float]:
-        lines = {topic: order[topic] for topic in moved}
-        return by_trec_eval(run.lines.documents_of(lines, measure.depth), run.judgments, measure)
+        moved_lines = {topic: order[topic] for topic in moved}
+        return by_trec_eval(run.lines.documents_of(moved_lines, depth), run.judgments, measure)
 
     as_float = values_in(by_float)
     as_double = values_in(by_double)

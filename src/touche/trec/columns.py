@@ -322,7 +322,13 @@ class Run(Sequence[RunLine], Framed):
     @cached_property
     def by_topic(self) -> Order:
         """Each topic's line indices, in file order."""
-        return self._grouped(np.argsort(self.topics.codes, kind="stable"))
+        lines = np.argsort(self.topics.codes, kind="stable")
+        first_of_topics = (
+            np.flatnonzero(np.diff(self.topics.codes[lines])) + 1
+        )  # np.split adds the first, at 0
+        groups = [group for group in np.split(lines, first_of_topics) if len(group)]  # none in an empty run
+        groups.sort(key=lambda group: int(group[0]))
+        return {self.topics.words[self.topics.codes[group[0]]]: group for group in groups}
 
     @cached_property
     def by_score(self) -> Order:
@@ -332,12 +338,18 @@ class Run(Sequence[RunLine], Framed):
     @cached_property
     def by_rank(self) -> Order:
         """Ordered by the rank column; equal ranks keep file order."""
-        return self._grouped(np.lexsort((self.ranks, self.topics.codes)))
+        return {
+            topic: lines[np.argsort(self.ranks[lines], kind="stable")]
+            for topic, lines in self.by_topic.items()
+        }
 
     @property
     def by_score_and_rank(self) -> Order:
         """Ordered by descending float32 score, ties by rank."""
-        return self._grouped(np.lexsort((self.ranks, -self.rounded, self.topics.codes)))
+        return {
+            topic: lines[np.lexsort((self.ranks[lines], -self.rounded[lines]))]
+            for topic, lines in self.by_topic.items()
+        }
 
     def order_of(self, scores: NDArray[Any]) -> Order:
         """Returns each topic's lines by descending score, ties by descending document id.
@@ -345,21 +357,22 @@ class Run(Sequence[RunLine], Framed):
         Args:
             scores: each line's score.
         """
-        order = np.lexsort((-scores, self.topics.codes))
+        return {topic: self._with_sorted_ties(lines, scores) for topic, lines in self.by_topic.items()}
+
+    def _with_sorted_ties(self, lines: Lines, scores: NDArray[Any]) -> Lines:
+        """Orders a topic's lines by descending score, ties by descending document id."""
+        order = lines[np.argsort(-scores[lines], kind="stable")]
         sorted_scores = scores[order]
-        topics = self.topics.codes[order]
-        is_same_score = sorted_scores[1:] == sorted_scores[:-1]
-        is_same_topic = topics[1:] == topics[:-1]
-        is_tied_with_next = np.append(is_same_score & is_same_topic, False)
+        is_tied_with_next = np.append(sorted_scores[1:] == sorted_scores[:-1], False)
         # The flag turns on at each tie's first line and off at its last: the scores 3 2 2 2 1 have
-        # the flags 0 1 1 0 0, which change at 1 and 3. numpy's lexsort can't sort ids, because they
-        # are strings.
+        # the flags 0 1 1 0 0, which change at 1 and 3. numpy can't sort ids fast, because they are
+        # strings.
         changes = np.flatnonzero(np.diff(is_tied_with_next, prepend=False))
         for first, last in changes.reshape(-1, 2).tolist():
             tied_lines = order[first : last + 1].tolist()
             tied_lines.sort(key=lambda line: self.documents[line], reverse=True)
             order[first : last + 1] = tied_lines
-        return self._grouped(order)
+        return order
 
     def documents_of(self, order: Order, depth: int | None = None) -> dict[str, list[str]]:
         """Returns each topic's documents.
@@ -369,16 +382,6 @@ class Run(Sequence[RunLine], Framed):
             depth: the maximum number of documents per topic; None for all.
         """
         return {topic: self.documents[lines[:depth]].tolist() for topic, lines in order.items()}
-
-    def _grouped(self, order: Lines) -> Order:
-        """Divides lines ordered by topic into topics, which keep file order."""
-        if not len(order):
-            return {}
-        topics = self.topics.codes[order]
-        first_of_topics = np.flatnonzero(np.diff(topics)) + 1  # np.split adds the first topic, at 0
-        groups = np.split(order, first_of_topics)
-        groups.sort(key=lambda lines: int(lines.min()))
-        return {self.topics.words[self.topics.codes[lines[0]]]: lines for lines in groups}
 
 
 class Columns:

@@ -193,9 +193,11 @@ def other_format(text: str, line: int) -> tuple[str, str] | None:
 
 def split_columns(text: str, at_most: int = -1) -> list[str]:
     """Splits a line at ASCII whitespace, at most ``at_most`` times; -1 means everywhere."""
-    # As bytes, because other whitespace doesn't separate columns. Strings may contain lone
-    # surrogates. ``strip`` removes whitespace after the last column, which ``split`` would keep after
-    # ``at_most`` splits.
+    # ``strip`` removes whitespace after the last column, which ``split`` would keep after ``at_most``
+    # splits.
+    if text.isprintable():  # fast; blanks are the only whitespace that is printable
+        return text.strip().split(maxsplit=at_most)
+    # As bytes, because other whitespace doesn't separate columns. Strings may contain lone surrogates.
     columns = text.encode("utf-8", "surrogatepass").strip().split(maxsplit=at_most)
     return [column.decode("utf-8", "surrogatepass") for column in columns]
 
