@@ -363,11 +363,11 @@ class Run(Sequence[RunLine], Framed):
         """Orders a topic's lines by descending score, ties by descending document id."""
         order = lines[np.argsort(-scores[lines], kind="stable")]
         sorted_scores = scores[order]
-        is_tied_with_next = np.append(sorted_scores[1:] == sorted_scores[:-1], False)
-        # The flag turns on at each tie's first line and off at its last: the scores 3 2 2 2 1 have
-        # the flags 0 1 1 0 0, which change at 1 and 3. numpy can't sort ids fast, because they are
-        # strings.
-        changes = np.flatnonzero(np.diff(is_tied_with_next, prepend=False))
+        is_tied = np.concatenate(([False], sorted_scores[1:] == sorted_scores[:-1], [False]))
+        # The flag between two lines turns on at each tie's first line and off at its last: around the scores
+        # 3 2 2 2 1, the flags are 0 0 1 1 0 0, which change at 1 and 3. numpy can't sort ids fast, because
+        # they are strings.
+        changes = np.flatnonzero(is_tied[1:] != is_tied[:-1])
         for first, last in changes.reshape(-1, 2).tolist():
             tied_lines = order[first : last + 1].tolist()
             tied_lines.sort(key=lambda line: self.documents[line], reverse=True)
