@@ -58,6 +58,10 @@ def in_the_clone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(ROOT)
     for variable in ("TOUCHE_DATA", "inputDataset", "outputDir", "GITHUB_STEP_SUMMARY"):
         monkeypatch.delenv(variable, raising=False)
+    for variable in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):  # set where a hook of git runs the tests
+        monkeypatch.delenv(variable, raising=False)
+    for variable in ("no_proxy", "NO_PROXY"):  # the tests' servers are here
+        monkeypatch.setenv(variable, "127.0.0.1")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(places, "exists", _exists_unless_fetched)
 
@@ -96,6 +100,8 @@ def write(tmp_path: Path) -> Write:
 def touche(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Touche:
     """Runs the command in this process; returns exit code, standard output and standard error."""
 
+    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)  # the command sets its own
+
     def call(*arguments: str | Path) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["touche", *map(str, arguments)])
         with pytest.raises(SystemExit) as exit_info:
@@ -107,8 +113,8 @@ def touche(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
 
 
 def git(folder: Path, *arguments: str) -> str:
-    """Returns the output of a command of git, with a made-up author."""
-    identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+    """Returns the output of a command of git, with a made-up author who signs nothing."""
+    identity = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
     command = ["git", "-C", str(folder), *identity, *arguments]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
@@ -130,7 +136,8 @@ def on_terminal(*arguments: str | Path, columns: int = 100, **variables: str) ->
     """Returns Python's output for these arguments on a terminal, standard output and error together."""
     our_end, its = pty.openpty()
     fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
-    ours = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+    own = ("COLUMNS", "LINES", "NO_COLOR")
+    ours = {name: value for name, value in os.environ.items() if name not in own}
     environment = {**ours, "TERM": "xterm-256color", **variables}  # pytest-xdist sets 80 columns
     command = [sys.executable, *map(str, arguments)]
     with subprocess.Popen(command, stdin=its, stdout=its, stderr=its, env=environment):

@@ -283,7 +283,7 @@ def test_a_fused_run_is_written_by_the_function_as_by_the_command(touche: Touche
 
 
 def test_a_sweep_is_written_by_the_function_as_by_the_command(touche: Touche, tmp_path: Path) -> None:
-    touche(*SWEEP.replace("OUT", str(tmp_path / "a")).split())
+    touche(*(word.replace("OUT", str(tmp_path / "a")) for word in SWEEP.split()))
     swept(output=tmp_path / "b")
     written = [{path.name for path in (tmp_path / name).glob("*.*")} for name in "ab"]
     assert written[0] == written[1] >= {"settings.csv", "heat-map-relevance%20AP.svg"}
@@ -292,8 +292,9 @@ def test_a_sweep_is_written_by_the_function_as_by_the_command(touche: Touche, tm
 
 def test_fetching_prints_each_file_and_then_its_problem(touche: Touche, tmp_path: Path) -> None:
     statuses = library.fetch(YEAR, mirror=tmp_path, output=tmp_path / "data", no_corpora=True)
-    command = f"data fetch {YEAR} --from {tmp_path} --to {tmp_path}/data --no-corpora"
-    code, out, err = touche(*command.split())
+    code, out, err = touche(
+        "data", "fetch", YEAR, "--from", tmp_path, "--to", tmp_path / "data", "--no-corpora"
+    )
     assert code == 2
     assert out.splitlines() == [f"{status.path}: {status.word}" for status in statuses]
     *_, first, second, third, last = err.splitlines()

@@ -154,7 +154,7 @@ def installed(write: Write) -> Path:
 def test_bash_completes_commands_options_ids_and_folders(installed: Path, line: str) -> None:
     words = ["touche", *line.split(), *([""] if line.endswith(" ") else [])]
     script = f"""
-        PATH={installed}:$PATH
+        PATH={shlex.quote(str(installed))}:$PATH
         eval "$(touche completion bash)"
         complete -p touche >/dev/null || exit
         COMP_WORDS=({shlex.join(words)})

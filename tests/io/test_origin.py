@@ -30,6 +30,16 @@ def test_a_change_and_a_new_file_are_dirty(repository: Path) -> None:
     assert origin(repository)["revision"] == f"{commit}-dirty"
 
 
+def test_neither_a_hook_of_another_repository_nor_a_setting_hides_a_new_file(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit = git(repository, "rev-parse", "HEAD")
+    git(repository, "config", "status.showUntrackedFiles", "no")
+    (repository / "new.py").touch()
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "another"))
+    assert origin(repository)["revision"] == f"{commit}-dirty"
+
+
 def test_without_a_status_the_commit_is_unknown(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     called = module._git
     monkeypatch.setattr(
@@ -52,7 +62,7 @@ PROGRAMS = [
 @pytest.mark.parametrize("setting", [*FILTERS, *PROGRAMS, "core.hooksPath"])
 def test_no_setting_of_a_repository_is_executed(repository: Path, tmp_path: Path, setting: str) -> None:
     hook = "hooks/post-index-change"
-    program = write_files(tmp_path, {hook: f"#!/bin/sh\ntouch {tmp_path}/run\ncat\n"}) / hook
+    program = write_files(tmp_path, {hook: f"#!/bin/sh\ntouch '{tmp_path}/run'\ncat\n"}) / hook
     program.chmod(0o755)
     sign(repository, "gpgsig -----BEGIN PGP SIGNATURE-----\n x\n -----END PGP SIGNATURE-----\n")
     commit = git(repository, "rev-parse", "HEAD")

@@ -163,7 +163,7 @@ def archive(parts: dict[str, bytes]) -> bytes:
     ],
 )
 def test_what_cannot_be_read_is_an_error_of_one_line(write: Write, saved: bytes, message: str) -> None:
-    program = write("docker", f"#!/bin/sh\ncat {write('saved', saved)}\n")
+    program = write("docker", f"#!/bin/sh\ncat '{write('saved', saved)}'\n")
     program.chmod(0o755)
     with pytest.raises(ToucheError, match=message) as caught:
         image_content.read_content(str(program), "touche/x")

@@ -49,14 +49,21 @@ def test_a_program_that_ends_takes_along_what_it_left_behind() -> None:
 
 
 @pytest.mark.parametrize("script", [HANGS, OBSTINATE, TIDIES])
-def test_the_limit_ends_all_that_a_program_has_started_which_may_tidy_up(script: str, tmp_path: Path) -> None:
+def test_the_limit_ends_all_that_a_program_has_started_which_may_tidy_up(
+    script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lines = list[str]()
     scratch = tmp_path / "scratch"
     scratch.touch()
+    begin = programs._Reader.start
+
+    def begin_and_wait(reader: Thread) -> None:
+        begin(reader)  # type: ignore[arg-type]
+        wait_for(lambda: lines)  # a loaded machine starts Python slowly
+
+    monkeypatch.setattr(programs._Reader, "start", begin_and_wait)
     with pytest.raises(TimeoutExpired):
-        execute(
-            python(script, str(scratch)), lines.append, seconds=3
-        )  # a loaded machine starts Python slowly
+        execute(python(script, str(scratch)), lines.append, seconds=0.5)
     assert ends(lines[0]) and scratch.exists() == (script != TIDIES)
 
 

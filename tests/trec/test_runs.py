@@ -290,7 +290,7 @@ def test_what_other_tools_write_in_the_second_column_is_no_stance(write: Write, 
     ],
 )
 def test_a_run_in_another_format_is_named(write: Write, content: str | bytes, message: str) -> None:
-    with pytest.raises(InputError, match=rf"\A\S*run\.txt{message}.*\Z"):
+    with pytest.raises(InputError, match=rf"\A.*run\.txt{message}.*\Z"):
         read_run(write("run.txt", content))
 
 

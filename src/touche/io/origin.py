@@ -55,7 +55,7 @@ def _revision(folder: Path) -> str:
     # With --branch, even a clean status prints a line; only a failure prints none.
     command = [*filter_options, "status", "--porcelain", "--branch", "--ignore-submodules=all"]
     repository_lines = _git(folder, *command, "--untracked-files=no").splitlines()
-    folder_lines = _git(folder, *command, "--", *_FILES_OF_FOLDER).splitlines()
+    folder_lines = _git(folder, *command, "--untracked-files=normal", "--", *_FILES_OF_FOLDER).splitlines()
     if not (repository_lines and folder_lines):
         return ""
     is_dirty = len(repository_lines) > 1 or len(folder_lines) > 1
@@ -139,6 +139,8 @@ def _git(folder: Path, *arguments: str) -> str:
     options = ["--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]
     command = ["git", *options, "-C", str(folder), *arguments]
     environment = os.environ | {"GIT_ALLOW_PROTOCOL": "", "GIT_NO_LAZY_FETCH": "1"}
+    for variable in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):  # of another repository, inside its hooks
+        environment.pop(variable, None)
     try:
         result = subprocess.run(
             command, capture_output=True, text=True, errors="replace", env=environment, timeout=_GIT_TIMEOUT
