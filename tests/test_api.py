@@ -302,3 +302,19 @@ def test_results_have_a_form_for_notebooks(runs: list[Path], monkeypatch: pytest
     assert len(many._repr_html_()) < 10_000 and len(repr(many)) < 100
     monkeypatch.setitem(sys.modules, "pandas", None)
     assert sweep._repr_html_() is None and qrels._repr_html_() is None
+
+
+def test_a_report_replaces_no_run_and_a_path_means_the_file_at_it(tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in ("index.html", "b.txt", "c.txt")]
+    for path, number in zip(paths, (1, 2, 3), strict=True):
+        path.write_text(f"1 Q0 d{number} 1 1.0 tag-{number}\n")
+    qrels = {"1": {"d1": 1, "d2": 0, "d3": 0}}
+    in_memory = package.run_of(paths[1])
+    with pytest.raises(ToucheError, match=r"index\.html: an input of this command"):
+        package.report(paths, tmp_path, qrels=qrels, reference=in_memory)
+    assert paths[0].read_text() == "1 Q0 d1 1 1.0 tag-1\n"
+    renamed = {str(paths[1]): paths[0], "second": paths[1]}  # the first is called like the second's file
+    wide = package.wide(renamed, qrels=qrels, reference=str(paths[0]))
+    assert str(paths[1]) in wide.note
+    with pytest.raises(ToucheError, match="weights = 5; pass a list"):
+        package.fuse(paths, weights=5)  # type: ignore[arg-type]

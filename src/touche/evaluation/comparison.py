@@ -289,10 +289,9 @@ def _run_named(name: str, sources: Sequence[RunSource], runs: Sequence[Evaluated
     Raises:
         ToucheError: if there is none, or several runs use this tag.
     """
-    for source in sources:
-        is_file = isinstance(source.passed, str | PathLike)
-        if is_file and resolved(source.path) == resolved(name):
-            name = str(source.name)  # such as a dictionary's key
+    files = [source for source in sources if isinstance(source.passed, str | PathLike)]
+    names = [str(file.name) for file in files if resolved(file.path) == resolved(name)]
+    name = names[0] if names else name  # the file's name, such as a dictionary's key
     for run in runs:
         if name in (run.name, str(run.path)):
             return run

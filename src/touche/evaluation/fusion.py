@@ -236,9 +236,9 @@ def fuse(
     for warning in warnings:
         warn(warning)
     options: dict[str, Any] = {"method": method, "depth": depth, "tag": tag}
+    fused = fused_run(by_ranking, METHODS[method], depth, weights, tag).by_topic_number()
     if weights is not None:
         options["weights"] = [*weights]
-    fused = fused_run(by_ranking, METHODS[method], depth, weights, tag).by_topic_number()
     task = next(iter(named_tasks)) if len(named_tasks) == 1 else ""
     if folder is not None:
         _write_fused(folder, sources, task, fused, options, team, command, started)

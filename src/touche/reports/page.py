@@ -74,9 +74,10 @@ def report(
     judgments = qrels_source(qrels)
     file = judgments.file if judgments else None
     scored_task = tasks.task_scored_by(task, None if measure is None else str(measure), file)
-    sources = sources_with(reference, run_sources(runs))
+    sources = run_sources(runs)
     inputs = [source for source in (*sources, judgments) if source is not None]
     check_outputs([folder / PAGE_FILE], [source.path for source in inputs if source.content is None])
+    sources = sources_with(reference, sources)
     evaluated = score_runs(sources, [scored_task], judgments_of([scored_task], judgments))
     reference_run = find_reference(reference, sources, evaluated)
     part = task_report(evaluated, task or scored_task.id, reference_run.name if reference_run else "")
