@@ -53,3 +53,10 @@ def test_without_matplotlib_only_the_heat_map_is_missing(
     code, out, said = touche("sweep", "bm25", *GRID, "-o", tmp_path / "out")
     assert code == 0 and "no heat map: matplotlib is not installed" in said and " * " in out
     assert [path.name for path in (tmp_path / "out").iterdir() if path.is_file()] == ["settings.csv"]
+
+
+def test_all_settings_with_the_highest_mean_have_a_star(touche: Touche, tmp_path: Path) -> None:
+    """nDCG@5 is the same for every depth from 5 on."""
+    arguments = ("-i", "spot-check/arguments", "-o", tmp_path / "out", "--depth", "1,5,10")
+    _, out, _ = touche("sweep", "bm25", *arguments)
+    assert [line.split()[0] for line in out.splitlines() if " * " in line] == ["5", "10"]

@@ -115,6 +115,55 @@ def test_a_task_without_published_topic_values_has_nothing_to_compare(
     assert "nothing to compare; pass runs of" in err and "touche-2022-task-2" in err
 
 
+def test_an_interval_that_ends_at_0_but_for_rounding_does_not_exclude_it() -> None:
+    """Both runs have the mean 1/2: differences of 1/3, 1/3 and -2/3 add up to 0 only without rounding."""
+    thirds = {"1": (2 / 3, 1 / 3), "2": (1.0, 2 / 3), "3": (1 / 3, 1.0)}
+    qrels = {topic: {f"r{number}": 1 for number in range(3)} for topic in thirds}
+    runs = {
+        name: {
+            topic: {
+                (f"r{rank}" if rank < round(3 * values[side]) else f"x{rank}"): -rank for rank in range(3)
+            }
+            for topic, values in thirds.items()
+        }
+        for side, name in enumerate("ab")
+    }
+    compared = package.compare(runs, qrels=qrels, measure="P@3")
+    (comparison,) = compared
+    assert (comparison.difference, comparison.won, comparison.lost) == (0.0, 2, 1)
+    assert "a and b have the same mean" in compared.notes[0]
+    ends = {comparison.low, comparison.high}
+    assert all(end == 0 or abs(end) > 1e-9 for end in ends)
+    for low, excludes in ((0.0, False), (1e-4, True)):
+        (sentence,) = conclusions([replace(comparison, low=low, high=0.1, difference=0.05, p_t_test=0.04)])
+        assert ("the interval excludes 0" in sentence) == excludes
+
+
+def test_a_reference_at_a_path_is_this_file_and_not_a_run_with_this_tag(
+    touche: Touche, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file bm25 has another tag, and the tag of another file is bm25."""
+    monkeypatch.chdir(write("q.qrels", "1 0 a 1\n1 0 b 0\n2 0 a 1\n2 0 b 0\n").parent)
+    for path, tag, first in (("y", "bm25", "b"), ("z", "z", "b"), ("bm25", "x", "a")):
+        write(path, run_of(f"1 {first}", f"2 {first}", tag=tag))
+    runs = ("y", "z", "bm25")
+    scoring = ("--qrels", "q.qrels", "--measure", "P@1")
+    for reference in ("./bm25", "bm25", "x"):
+        _, compared, _ = touche("compare", *runs, *scoring, "--reference", reference, "--format", "json")
+        assert [(row["run_a"], row["run_b"], row["mean_b"]) for row in json.loads(compared)] == [
+            ("y", "x", 1.0),
+            ("z", "x", 1.0),
+        ]
+        _, wide, _ = touche("evaluate", *runs, *scoring, "--reference", reference)
+        assert "significantly different from x" in wide
+        code, out, err = touche("report", *runs, *scoring, "--reference", reference, "-o", "page")
+        assert code == 0, out + err
+        assert "the report's reference, A x (" in Path("page/index.html").read_text()
+    write("w", run_of("1 a", "2 a", tag="x"))
+    code, _, err = touche("compare", *runs, "w", *scoring, "--reference", "x")
+    assert code == 2 and "2 runs have the tag 'x'; pass a path, such as bm25" in err
+
+
 def test_a_reference_without_stances_is_compared_only_by_its_rankings(write: Write) -> None:
     ranked = run_text(["11", "12"], tag="with").replace(" Q0 ", " NO ")
     runs = [write("with.txt", ranked), write("none.txt", run_text())]
@@ -226,6 +275,8 @@ NOTHING = "not significant, p 0.6000 after Holm's correction for 2 tests; the te
 NOT_SIGNIFICANT = Comparison(
     run_a="A",
     run_b="B",
+    path_a="a.txt",
+    path_b="b.txt",
     task="t",
     dimension="relevance",
     qrels="q",

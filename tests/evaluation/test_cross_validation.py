@@ -51,7 +51,9 @@ def test_a_tested_topic_has_no_say_in_the_choice(method, candidates, others) -> 
 def test_of_equal_candidates_the_first_is_chosen_and_a_better_one_is_not_missed() -> None:
     halves = {"1": 0.5, "2": 0.5}
     assert best([("x", halves), ("a", halves)], {"1", "2"}) == ("x", halves)
-    better = {"1": nextafter(0.5, 1), "2": 0.5}
+    equal_but_for_rounding = {"1": nextafter(0.5, 1), "2": 0.5}
+    assert best([("x", halves), ("a", equal_but_for_rounding)], {"1"}) == ("x", halves)
+    better = {"1": 0.500001, "2": 0.5}
     assert best([("x", halves), ("a", better)], {"1"}) == ("a", better)
 
 

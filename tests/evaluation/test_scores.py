@@ -1,15 +1,18 @@
 import json
 from dataclasses import replace
 from math import log2
+from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from conftest import Touche, Write
 from spotcheck import SPOT, made_up, run_of, run_text, scored
 from touche import tasks
 from touche.errors import ToucheError
 from touche.evaluation.notes import all_warnings, score_notes
-from touche.evaluation.scoring import evaluate, in_judged_order, score_task
+from touche.evaluation.scoring import evaluate, in_judged_order, score_task, unique_names
 from touche.evaluation.significance import bootstrap_interval
 from touche.tasks import PAIR, Rules, measure_of
 from touche.trec.columns import Run, RunLine
@@ -96,8 +99,48 @@ def test_two_runs_with_one_tag_are_told_apart_by_their_paths(write: Write) -> No
     paths = [write(f"{name}.txt", run_text(tag=name[0])) for name in ("a1", "a2", "b")]
     evaluated = score_task(paths, SPOT)
     assert [run.name for run in evaluated] == [str(paths[0]), str(paths[1]), "b"]
-    same = "several runs have the tag 'a', so they have other names here"
+    same = "several runs have the tag or path 'a', so they have other names here"
     assert all_warnings(evaluated) == (f"{paths[0]}, {paths[1]}, relevance: {same}",)
+
+
+@pytest.mark.parametrize(
+    ("tags", "names"),
+    [
+        ({"a": "b", "b": "x", "c": "x"}, ["a", "b", "c"]),  # the first tag is another run's path
+        ({"a": "x", "b": "c", "c": "y"}, ["x", "b", "y"]),
+        ({"a": "a", "b": "x"}, ["a", "x"]),  # a run's own path
+        ({"a": "a", "b": "a"}, ["a", "b"]),
+        ({"a": "x\x1b", "b": "x\\x1b"}, ["a", "b"]),  # equal after escaping
+        ({"p\x1b": "x", "p\\x1b": "x"}, ["p\\x1b", "p\\x1b (2)"]),
+    ],
+)
+def test_no_two_runs_share_a_name(tags: dict[str, str], names: list[str]) -> None:
+    assert [*unique_names({Path(path): tag for path, tag in tags.items()}).values()] == names
+
+
+@given(st.dictionaries(st.text("ab\x1b\\x1 (2)", min_size=1), st.text("ab\x1b\\x1 (2)"), min_size=2))
+def test_names_are_unique_whatever_the_tags_and_paths(tags: dict[str, str]) -> None:
+    paths = {Path(path): tag for path, tag in tags.items()}
+    names = unique_names(paths)
+    assert names.keys() == paths.keys() and len({*names.values()}) == len(paths)
+
+
+def test_each_run_has_its_own_row_when_a_tag_is_the_path_of_another_run(
+    touche: Touche, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """B and C share a tag, so B is called B, which is the tag of A."""
+    monkeypatch.chdir(write("q.qrels", "1 0 a 1\n1 0 b 0\n2 0 a 1\n2 0 b 0\n").parent)
+    for path, tag, first in (("A", "B", "a"), ("B", "t", "b"), ("C", "t", "a")):
+        write(path, run_of(f"1 {first}", f"2 {first}", tag=tag))
+    runs = ("A", "B", "C", "--qrels", "q.qrels", "--measure", "P@1")
+    _, wide, _ = touche("evaluate", *runs, "--format", "markdown")
+    assert [line.split("|")[1:3] for line in wide.splitlines()[2:]] == [
+        [" A ", " **1.000** "],
+        [" B ", " 0.000 "],
+        [" C ", " **1.000** "],
+    ]
+    _, pairs, _ = touche("compare", *runs)
+    assert [line.split()[:2] for line in pairs.splitlines()[1:4]] == [["A", "B"], ["A", "C"], ["B", "C"]]
 
 
 @pytest.mark.parametrize(

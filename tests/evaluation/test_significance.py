@@ -1,3 +1,4 @@
+import tracemalloc
 from itertools import product
 
 import numpy as np
@@ -45,7 +46,8 @@ def test_equal_differences_have_no_t_and_ties_no_difference(
 ) -> None:
     """Without variance, t is undefined; the last values of AP differ in the 16th decimal."""
     found = significance.differences_of(scores, others)
-    assert found == differences and "-0.0" not in map(str, found)
+    assert found == pytest.approx(differences, abs=1e-15) and "-0.0" not in map(str, found)
+    assert [difference == 0 for difference in found] == [difference == 0 for difference in differences]
     assert (significance.t_test(found), significance.effect_size(found)) == (p, d)
 
 
@@ -67,6 +69,58 @@ def test_all_signs_are_tried_up_to_16_topics_and_a_sampled_p_value_is_never_zero
 def test_equal_sums_are_equal_whatever_their_order() -> None:
     """0.1 + 0.2 + 0.3 and 0.6 differ in the last bit."""
     assert significance.randomisation_test([0.1, 0.2, 0.3, -0.6]) == 1.0
+
+
+@settings(max_examples=50)
+@given(
+    st.sampled_from([3, 5, 7, 60]),
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=10),
+)
+def test_the_randomisation_test_of_precision_is_a_count_in_whole_numbers(
+    cutoff: int, hits: list[tuple[int, int]]
+) -> None:
+    """P@k is hits / k, so the sums of hits decide which assignments are as far from 0 as the observed one."""
+    hit_differences = [a - b for a, b in hits]
+    sums = [
+        sum(sign * hit for sign, hit in zip(signs, hit_differences, strict=True))
+        for signs in product((1, -1), repeat=len(hits))
+    ]
+    as_far = sum(abs(total) >= abs(sum(hit_differences)) for total in sums)
+    differences = significance.differences_of([a / cutoff for a, _ in hits], [b / cutoff for _, b in hits])
+    assert significance.randomisation_test(differences) == as_far / len(sums)
+
+
+def test_sums_that_differ_by_rounding_errors_are_equal_among_drawn_assignments() -> None:
+    """Each sum of 30 thirds is compared with 10/3; in whole numbers, the same assignments give an exact count."""
+    thirds = [1 / 3] * 15 + [2 / 3 - 1.0] * 5 + [1.0 - 2 / 3] * 10
+    whole = [1.0] * 15 + [-1.0] * 5 + [1.0] * 10
+    assert significance.randomisation_test(thirds) == significance.randomisation_test(whole)
+
+
+@pytest.mark.parametrize("topics", [50, 1_500])
+def test_the_size_of_blocks_changes_no_draw(monkeypatch: pytest.MonkeyPatch, topics: int) -> None:
+    """Resamples and signs are those of one large draw, however many are drawn at a time."""
+    values = [number % 7 / 7 for number in range(topics)]
+    differences = [value - 0.4 for value in values]
+    resamples = np.random.default_rng(significance.SEED).integers(topics, size=(10_000, topics))
+    expected = significance.interval_of(np.array(values)[resamples].mean(axis=1))
+    p = significance.randomisation_test(differences)
+    monkeypatch.setattr(significance, "_CELLS", 7_000)
+    monkeypatch.setattr(significance, "_CACHED", 0)
+    assert significance.bootstrap_interval(values) == expected
+    assert significance.randomisation_test(differences) == p
+
+
+def test_the_memory_of_the_bootstrap_and_of_signs_does_not_grow_with_the_topics() -> None:
+    """Half a gigabyte of indices are drawn, and 12 MB of them are held at a time."""
+    tracemalloc.start()
+    try:
+        significance.bootstrap_interval([0.0, 1.0] * 3_000)
+        significance.resampled_sums(np.ones((6_000, 1)))
+        significance.randomisation_test([0.1, -0.1] * 1_000)
+        assert tracemalloc.get_traced_memory()[1] < 40_000_000
+    finally:
+        tracemalloc.stop()
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=6))

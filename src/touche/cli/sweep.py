@@ -18,6 +18,7 @@ from touche.cli.run import Baselines, help_text, own_options
 from touche.cli.sheets import folds_sheet
 from touche.errors import ToucheError
 from touche.evaluation.cross_validation import FOLDS
+from touche.evaluation.equality import are_equal
 from touche.evaluation.evaluators import EVALUATORS
 
 if TYPE_CHECKING:
@@ -169,7 +170,11 @@ def _value(option: str, setting: "Setting") -> str:
 
 
 def _mean(best: Sequence["SettingScore"], score: "SettingScore") -> str | None:
-    """Formats a mean, starred if it's among the best."""
+    """Formats a mean, starred if it equals the highest one with this measure in this dimension."""
     if score.mean is None:
         return None
-    return f"{score.mean:.3f} *" if score in best else f"{score.mean:.3f}"
+    highest = next(
+        row.mean for row in best if (row.dimension, row.measure) == (score.dimension, score.measure)
+    )
+    is_highest = highest is not None and are_equal(score.mean, highest)
+    return f"{score.mean:.3f} *" if is_highest else f"{score.mean:.3f}"

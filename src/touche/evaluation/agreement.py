@@ -8,7 +8,7 @@ Only the first needs no judgments. The authors' program is ``repro_eval``.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from math import isclose, sqrt
+from math import sqrt
 from statistics import fmean
 from typing import Any, overload
 
@@ -17,9 +17,10 @@ import numpy as np
 from touche import tasks
 from touche.errors import ToucheError, warn
 from touche.evaluation.comparison import scorer
+from touche.evaluation.equality import are_equal
 from touche.evaluation.notes import all_warnings
 from touche.evaluation.scores import Evaluated
-from touche.evaluation.scoring import score_task
+from touche.evaluation.scoring import score_task, unique_names
 from touche.evaluation.significance import differences_of, t_test
 from touche.io.progress import watched
 from touche.trec.by_stance import in_rankings
@@ -39,7 +40,7 @@ class Overlap:
     """How two runs agree without judgments, as means over the topics in at least one run.
 
     Attributes:
-        run_a, run_b: the run files' paths, the original first.
+        run_a, run_b: the runs' names, the original first: tags, or paths if tags aren't unique.
         topics: how many topics are in at least one run.
         overlap_5: the share of the first five results that are in both runs, relative to the longer list.
         overlap_100: the same for the first hundred results.
@@ -151,9 +152,10 @@ def overlap(
         raise ToucheError("an overlap needs at least two runs; pass another")
     pairs = [*combinations(compared_runs, 2)]
     evaluated_runs = {(run.path, run.dimension): run for run in evaluated}
+    names = unique_names({run.path: run.tag for run in all_runs})
     records = list[Overlap]()
     for a, b in watched(pairs, "comparing", "pairs of runs", len(pairs)):
-        unscored = overlap_of(a, b, (str(a.path), str(b.path)))
+        unscored = overlap_of(a, b, (names[a.path], names[b.path]))
         if task is None:
             records.append(unscored)
         for dimension in dict.fromkeys(run.dimension for run in evaluated):
@@ -318,7 +320,7 @@ def effect_ratio(a: float, baseline_a: float, b: float, baseline_b: float) -> fl
         1 for an effect of the same size, less for a smaller one, 0 for none, negative for a reversed one.
         None if the original doesn't improve.
     """
-    return None if isclose(a, baseline_a) else (b - baseline_b) / (a - baseline_a)
+    return None if are_equal(a, baseline_a) else (b - baseline_b) / (a - baseline_a)
 
 
 def delta_ri(a: float, baseline_a: float, b: float, baseline_b: float) -> float | None:

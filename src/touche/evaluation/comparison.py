@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from touche.data.judgments import topic_titles
 from touche.errors import ToucheError, check_choice, choice, counted, warn
 from touche.evaluation.bounds import Bounds
+from touche.evaluation.equality import are_equal, without_rounding_errors
 from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.leaderboard import comparable
 from touche.evaluation.notes import all_warnings
@@ -55,8 +56,9 @@ class PairOfRuns:
     """Runs A and B in one dimension.
 
     Attributes:
-        run_a, run_b: tags, or paths if tags aren't unique.
+        run_a, run_b: the runs' names, as in ``Subject.name``: tags, or paths if tags aren't unique.
         task, dimension, qrels, measure, evaluator: what is scored, as in ``Subject``.
+        path_a, path_b: the runs' paths, as in ``Subject.run``; not columns.
     """
 
     run_a: str
@@ -66,6 +68,8 @@ class PairOfRuns:
     qrels: str
     measure: str
     evaluator: str
+    path_a: str = field(repr=False, compare=False, kw_only=True)
+    path_b: str = field(repr=False, compare=False, kw_only=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -284,28 +288,27 @@ def find_reference(
 
 
 def _run_named(name: str, sources: Sequence[RunSource], runs: Sequence[Evaluated]) -> Evaluated:
-    """Returns a run by its path, name or tag.
+    """Returns the run with this path, with this key of a dictionary of runs, or else with this tag.
 
     Raises:
         ToucheError: if there is none, or several runs use this tag.
     """
-    files = [source for source in sources if isinstance(source.passed, str | PathLike)]
-    names = [str(file.name) for file in files if resolved(file.path) == resolved(name)]
-    name = names[0] if names else name  # the file's name, such as a dictionary's key
-    for run in runs:
-        if name in (run.name, str(run.path)):
-            return run
-    # A run is named by its path if its tag isn't unique. Its tag is enough if ``runs`` lacks the
-    # others.
-    tagged = [run for run in runs if run.tag == name]
-    paths = [*dict.fromkeys(str(run.path) for run in tagged)]  # a run occurs once per dimension
+    at_path = [
+        source.name
+        for source in sources
+        if str(source.name) == name
+        or (isinstance(source.passed, str | PathLike) and resolved(source.path) == resolved(name))
+    ]
+    tagged = [run.path for run in runs if name in (run.tag, run.name)]
+    paths = at_path or [*dict.fromkeys(tagged)]  # a run occurs once per dimension
     if len(paths) > 1:
-        raise ToucheError(f"{len(paths)} runs have the tag {name!r}; pass a path, such as {paths[0]}")
-    if not tagged:
+        what = "name or path" if at_path else "tag"
+        raise ToucheError(f"{len(paths)} runs have the {what} {name!r}; pass a path, such as {paths[0]}")
+    if not paths:
         raise ToucheError(
             f"no run is called {name!r}; {choice(name, dict.fromkeys(run.name for run in runs))}"
         )
-    return tagged[0]
+    return next(run for run in runs if run.path == paths[0])
 
 
 def comparisons(
@@ -408,7 +411,7 @@ def published_comparisons(runs: Sequence[Evaluated]) -> Comparisons:
                 equal = "both have the same value in every topic"
                 why_missing[f"{run.name} is not compared with {name}, because {equal}"] = None
             else:
-                pair = replace(_pair(run, run, _PUBLISHED_BY), run_b=name)  # everything but the name is equal
+                pair = replace(_pair(run, run, _PUBLISHED_BY), run_b=name, path_b="")  # the rest is equal
                 compared.append(_comparison(pair, scores))
     compared = _corrected(compared)
     if not compared:
@@ -459,7 +462,7 @@ def conclusions(compared: Sequence[Comparison]) -> list[str]:
 def _finding(row: Comparison) -> str:
     """Returns which run has the higher mean, and by how much."""
     size = abs(row.difference)
-    if size < 1e-9:  # a mean over rounded differences
+    if are_equal(row.difference, 0):
         return f"{row.run_a} and {row.run_b} have the same mean"
     side = "above" if row.difference > 0 else "below"
     amount = f"{size:.3f}" if size >= 0.0005 else "less than 0.001"
@@ -516,6 +519,8 @@ def _pair(a: Evaluated, b: Evaluated, evaluator: str) -> PairOfRuns:
         qrels=a.qrels,
         measure=str(a.measure),
         evaluator=evaluator,
+        path_a=str(a.path),
+        path_b=str(b.path),
     )
 
 
@@ -541,16 +546,16 @@ def _comparison(
         have = "topic is" if len(scores) == 1 else "topics are"
         raise ToucheError(f"{len(scores)} {have} scored for both, but a test needs {_FEWEST}")
     differences = _differences(scores)
-    low, high = bootstrap_interval(differences) if intervals else (nan, nan)
+    low, high = without_rounding_errors(bootstrap_interval(differences) if intervals else (nan, nan))
     won = sum(difference > 0 for difference in differences)
     lost = sum(difference < 0 for difference in differences)
     return Comparison(
         **vars(pair),
         mean_a=fmean(a for a, _ in scores.values()),
         mean_b=fmean(b for _, b in scores.values()),
-        difference=fmean(differences),
-        low=low,
-        high=high,
+        difference=float(without_rounding_errors(fmean(differences))),
+        low=float(low),
+        high=float(high),
         effect_size=effect_size(differences),
         p_t_test=t_test(differences),
         p_randomisation=randomisation_test(differences) if randomisation else None,
@@ -566,7 +571,7 @@ def _with_bounds(comparison: Comparison, a: Evaluated, b: Evaluated) -> Comparis
     bounds = difference_bounds(a, b, comparison.evaluator)
     if bounds is None:
         return comparison
-    low, high = differences_of([bounds.least, bounds.greatest], [0, 0])
+    low, high = without_rounding_errors([bounds.least, bounds.greatest])
     b_can_win = low < 0
     a_can_win = high > 0
     can_change = (b_can_win and comparison.difference >= 0) or (a_can_win and comparison.difference <= 0)
@@ -619,16 +624,17 @@ def _stance_comparison(pair: PairOfRuns, a: Evaluated, b: Evaluated) -> Comparis
     Raises:
         ToucheError: if there are too few such documents.
     """
-    first, second, (low, high) = stance_difference(a.lines, b.lines, a.judgments, a.task.stances)
+    first, second, interval = stance_difference(a.lines, b.lines, a.judgments, a.task.stances)
+    low, high = without_rounding_errors(interval)
     # A mean is only None without documents, but here both runs share some.
     assert first.mean is not None and second.mean is not None
     return Comparison(
         **vars(pair),
         mean_a=first.mean,
         mean_b=second.mean,
-        difference=first.mean - second.mean,
-        low=low,
-        high=high,
+        difference=float(without_rounding_errors(first.mean - second.mean)),
+        low=float(low),
+        high=float(high),
         topics=first.topics,
         results=first.results,
     )

@@ -7,6 +7,7 @@ from statistics import fmean
 from typing import Generic, TypeVar
 
 from touche.errors import ToucheError
+from touche.evaluation.equality import first_highest
 from touche.evaluation.significance import bootstrap_interval
 from touche.io.grouping import group_by
 from touche.trec.topics import in_order
@@ -136,8 +137,8 @@ def best(candidates: Sequence[tuple[_T, Values]], topics: set[str]) -> tuple[_T,
         topics: topics to average over.
     """
 
-    def mean(candidate: tuple[_T, Values]) -> float:
+    def mean(candidate: tuple[_T, Values]) -> float | None:
         values = [value for topic, value in candidate[1].items() if topic in topics]
-        return fmean(values) if values else float("-inf")
+        return fmean(values) if values else None
 
-    return max(candidates, key=mean)
+    return first_highest(candidates, [*map(mean, candidates)])

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
 
+from touche.evaluation.equality import are_equal
 from touche.evaluation.evaluators import Ranked, gains, in_qrels, ndcg
 from touche.trec.columns import Run
 from touche.trec.qrels import Qrels
@@ -48,7 +49,9 @@ def reasons(run: Run, qrels: Qrels, cutoff: int) -> Iterator[Reason]:
     with_unjudged = _scores(by_rank, labels, cutoff)
     scores = _scores(judged, labels, cutoff)
     removed = [  # numbers of documents, only for topics whose score this changes, as in ``Reason.topics``
-        len(by_rank[topic]) - len(judged[topic]) for topic in judged if scores[topic] != with_unjudged[topic]
+        len(by_rank[topic]) - len(judged[topic])
+        for topic in judged
+        if not are_equal(scores[topic], with_unjudged[topic])
     ]
     # The other rules leave topics out of the mean.
     relevant = {topic for topic in labels if any(labels[topic].values())}
@@ -66,7 +69,9 @@ def reasons(run: Run, qrels: Qrels, cutoff: int) -> Iterator[Reason]:
         ),
     ]
     for (_, before), (rule, after) in pairwise(steps):
-        topics = tuple(topic for topic in before if before[topic] != after.get(topic))
+        topics = tuple(
+            topic for topic in before if topic not in after or not are_equal(before[topic], after[topic])
+        )
         if topics:
             change = (fmean(after.values()) if after else 0.0) - fmean(before.values())
             yield Reason(change, topics, rule)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from touche.evaluation.ranks import groups, rank_interval, rank_intervals, resampled_sums
-from touche.evaluation.significance import draws
+from touche.evaluation.ranks import groups, rank_interval, rank_intervals, resampled_thousandths
+from touche.evaluation.significance import resampled_means
 from touche.tasks import STANCE, Published, Task
 from touche.tasks.per_topic import identifies_run, topic_values
 from touche.tasks.task_records import DECIMALS, rounded
@@ -106,8 +106,9 @@ def own_rank(
     }
     if not complete:
         # Topic values stay exact here, because only their means are compared with published values.
-        resamples = np.array([*per_topic.values()])[draws(len(per_topic))]  # a row per resample
-        means = np.round(resamples.mean(axis=1), 3)  # as printed
+        means = resampled_means([*per_topic.values()])
+        for decimals in task.decimals:  # rounded like the published means
+            means = np.round(means, decimals)
         fixed_values = np.array([[row.value] for row in other_rows])  # one column, for all resamples
         low, high = rank_interval(fixed_values, means)
         reason = "no values of its topics are published, so there are no groups"
@@ -116,7 +117,7 @@ def own_rank(
     values_by_rank = [[*values.values()] for values in complete.values()]
     position = sum(rounded(row.value) > printed for row in complete)
     values_by_rank.insert(position, [run_values[topic] for topic in topics])
-    sums = resampled_sums(values_by_rank)
+    sums = resampled_thousandths(values_by_rank)
     low, high = rank_interval(sums, sums[position])
     is_complete = len(complete) == len(other_rows)
     among = "" if is_complete else f" among {len(values_by_rank)} with a value for each topic"
@@ -209,7 +210,7 @@ def standing(
         prefix = "the baseline " if row.baseline else ""
         # A team's name alone means its best run.
         name = names_of_rows[row] if row in best or not row.tag else f"{row.name} ({row.tag})"
-        return f"{prefix}{name}{separator}{row.value:.{decimals[-1]}f}"
+        return f"{prefix}{name}{separator}{row.value:.3f}"
 
     higher = [row for row in published if rounded(row.value) > printed]
     equal = [row for row in published if rounded(row.value) == printed]

@@ -58,11 +58,8 @@ def score_notes(runs: Sequence[Evaluated]) -> list[str]:
 
 def doubts(run: Evaluated) -> Iterator[str]:
     """Yields warnings about a run's scores, as sentences."""
-    # ``with_names`` names a run by its path if several runs share its tag. A run in memory can have
-    # its tag as its path, so this requires a tag that differs from the path.
-    has_shared_tag = run.name == one_line(str(run.path)) and run.name != one_line(run.tag)
-    if has_shared_tag:
-        yield f"several runs have the tag {run.tag!r}, so they have other names here"
+    if run.name != one_line(run.tag):  # see ``unique_names``
+        yield f"several runs have the tag or path {run.tag!r}, so they have other names here"
     tags = run.lines.tags.present
     if len(tags) > 1:
         yield f"the file has {len(tags)} tags, the first is {run.tag!r}; check that the file is one run"

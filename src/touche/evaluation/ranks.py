@@ -11,8 +11,8 @@ from touche.evaluation.significance import (
     differences_of,
     holm,
     interval_of,
+    resampled_sums,
     t_tests,
-    times_drawn,
 )
 
 Values = Sequence[Sequence[float]]  # per run, for the same topics
@@ -22,16 +22,16 @@ def rank_intervals(values: Values) -> list[tuple[int, int]]:
     """Returns the 95% interval of each run's rank, by bootstrapping topics.
 
     Args:
-        values: each run's value per topic, as for ``resampled_sums``.
+        values: each run's value per topic, as for ``resampled_thousandths``.
 
     Returns:
         The 2.5th and 97.5th percentile of each run's rank, from 1. Equal means share a rank.
     """
-    sums = resampled_sums(values)
+    sums = resampled_thousandths(values)
     return [rank_interval(sums, sums_of_run) for sums_of_run in sums]
 
 
-def resampled_sums(values: Values) -> NDArray[np.float64]:
+def resampled_thousandths(values: Values) -> NDArray[np.float64]:
     """Returns sums over resampled topics, using the same topics for all runs.
 
     Args:
@@ -40,9 +40,7 @@ def resampled_sums(values: Values) -> NDArray[np.float64]:
     Returns:
         Thousandths, because sums of whole numbers don't depend on their order. Shape (runs, resamples).
     """
-    thousandths = np.rint(1000 * np.array(values))
-    sums: NDArray[np.float64] = thousandths @ times_drawn(thousandths.shape[1]).T
-    return sums
+    return resampled_sums(np.rint(1000 * np.array(values)).T).T
 
 
 def rank_interval(rows: NDArray[np.float64], samples: NDArray[np.float64]) -> tuple[int, int]:

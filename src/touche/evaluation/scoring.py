@@ -29,6 +29,7 @@ from touche.trec.run_forms import (
     QrelsSource,
     RunSource,
     check_all_are_runs,
+    numbered,
     qrels_source,
     run_sources,
 )
@@ -276,10 +277,28 @@ def _evaluated(
 
 
 def with_names(runs: Sequence[Evaluated]) -> list[Evaluated]:
-    """Names the records by tag, or by path if several runs share a tag."""
-    tags = Counter({run.path: run.tag for run in runs}.values())  # there is a record per dimension of a file
-    names = {run.path: run.tag if tags[run.tag] == 1 else str(run.path) for run in runs}
-    return [replace(run, name=one_line(names[run.path])) for run in runs]
+    """Names the records; a run has a record per measure and dimension."""
+    names = unique_names({run.path: run.tag for run in runs})
+    return [replace(run, name=names[run.path]) for run in runs]
+
+
+def unique_names(tags: Mapping[Path, str]) -> dict[Path, str]:
+    """Returns a name to show for each run: its tag, or its path if another run shows this tag or path.
+
+    No two runs share a name, even if they look the same after control characters are escaped.
+
+    Args:
+        tags: each run's tag by its path.
+    """
+    shown_tags = {path: one_line(tag) for path, tag in tags.items()}
+    shown_paths = {path: one_line(str(path)) for path in tags}
+    uses = Counter([*shown_tags.values(), *shown_paths.values()])
+    names = dict[Path, str]()
+    for path, tag in shown_tags.items():
+        is_unique = uses[tag] == (2 if shown_paths[path] == tag else 1)
+        name = tag if is_unique else shown_paths[path]
+        names[path] = numbered(name, [*names.values()])
+    return names
 
 
 def in_judged_order(run: Run, qrels: Qrels) -> Run:

@@ -2,21 +2,23 @@
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from touche.errors import ToucheError, counted
+from touche.evaluation.equality import SMALLEST_DIFFERENCE, without_rounding_errors
 
-RESAMPLES = 10_000  # as in the overview papers; a multiple of _AT_A_TIME
-PERMUTATIONS = 100_000  # sign assignments in the randomisation test; a multiple of _AT_A_TIME
+RESAMPLES = 10_000  # as in the overview papers
+PERMUTATIONS = 100_000  # sign assignments in the randomisation test
 SEED = 2020  # the same resamples every time and for every run
 LEVEL = 0.95  # of intervals
 SIGNIFICANT = 0.05  # corrected p-values below it are significant
 
-_AT_A_TIME = 1_000  # resamples or sign assignments
 _EXACT = 16  # up to this many topics, all sign assignments are tried
-_DECIMALS = 9  # of differences; equal lists can differ from the 16th decimal on
+_CACHED = 1_000  # up to this many topics, random sign assignments are kept
+_CELLS = 1_000_000  # numbers drawn at a time, so that memory doesn't grow with the topics
 
 
 def bootstrap_interval(values: Sequence[float]) -> tuple[float, float]:
@@ -28,33 +30,57 @@ def bootstrap_interval(values: Sequence[float]) -> tuple[float, float]:
     Returns:
         The 2.5th and 97.5th percentile of 10,000 resampled means.
     """
+    return interval_of(resampled_means(values))
+
+
+def resampled_means(values: Sequence[float]) -> NDArray[np.float64]:
+    """Returns the mean over each of 10,000 resamples of topics.
+
+    Args:
+        values: the score per topic.
+    """
     scores = np.asarray(values, dtype=float)
-    return interval_of(np.concatenate([scores[drawn].mean(axis=1) for drawn in _draws(len(scores))]))
+    return np.concatenate([scores[drawn].mean(axis=1) for drawn in _resamples(len(scores))])
 
 
-def draws(topics: int) -> NDArray[np.int64]:
-    """Returns 10,000 resamples: rows with a topic index per topic, the same in each call."""
-    return np.concatenate([*_draws(topics)])
+def resampled_sums(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Returns sums over the same resamples of topics as ``resampled_means``.
+
+    Args:
+        values: whole numbers, whose sums are exact; shape (topics, columns).
+
+    Returns:
+        Each column's sum over each resample; shape (resamples, columns).
+    """
+    topics = len(values)
+    return np.concatenate([_times_drawn(drawn, topics) @ values for drawn in _resamples(topics)])
 
 
-# Cached, because all of a task's runs use the same resamples.
-@lru_cache(maxsize=4)
-def times_drawn(topics: int) -> NDArray[np.float64]:
-    """Returns how often each resample of ``draws`` contains each topic; shape (resamples, topics).
+def _times_drawn(drawn: NDArray[np.int64], topics: int) -> NDArray[np.float64]:
+    """Returns how often each resample contains each topic; shape (resamples, topics).
 
     The numbers are floats, which are exact here and multiply faster.
     """
-    drawn = draws(topics)
     # Give each resample and topic its own number, to count all at once.
     cells = drawn + topics * np.arange(len(drawn))[:, None]
-    return np.bincount(cells.ravel(), minlength=drawn.size).reshape(drawn.shape).astype(np.float64)
+    shape = (len(drawn), topics)
+    return np.bincount(cells.ravel(), minlength=drawn.size).reshape(shape).astype(np.float64)
 
 
-def _draws(topics: int) -> Iterator[NDArray[np.int64]]:
-    """Yields ``draws``' rows in blocks, because all rows for a thousand topics need 80 MB."""
+def _resamples(topics: int) -> Iterator[NDArray[np.int64]]:
+    """Yields 10,000 resamples in blocks: a row of topic indices for each resample. Each call draws the same
+    ones.
+    """
     generator = np.random.default_rng(SEED)
-    for _ in range(0, RESAMPLES, _AT_A_TIME):
-        yield generator.integers(topics, size=(_AT_A_TIME, topics))
+    for rows in _block_sizes(RESAMPLES, topics):
+        yield generator.integers(topics, size=(rows, topics))
+
+
+def _block_sizes(rows: int, columns: int) -> Iterator[int]:
+    """Yields the numbers of rows in consecutive blocks of a table, each with about a million cells."""
+    in_block = max(1, _CELLS // columns)
+    for start in range(0, rows, in_block):
+        yield min(in_block, rows - start)
 
 
 def interval_of(samples: NDArray[np.float64]) -> tuple[float, float]:
@@ -65,13 +91,11 @@ def interval_of(samples: NDArray[np.float64]) -> tuple[float, float]:
 
 
 def differences_of(scores: Sequence[float], others: Sequence[float]) -> list[float]:
-    """Returns the differences of paired scores, rounded to nine decimals.
+    """Returns the differences of paired scores; 0 if scores are equal up to rounding errors.
 
-    This is the only rule for ties: if scores are equal up to rounding errors, their difference is 0, and
-    equal differences are exactly equal. Otherwise, the tests would take rounding errors for findings.
+    Otherwise, the tests would take rounding errors for findings.
     """
-    differences = np.round(np.subtract(scores, others), _DECIMALS) + 0.0  # turns -0 into 0
-    return differences.tolist()  # type: ignore[no-any-return]
+    return without_rounding_errors(np.subtract(scores, others)).tolist()  # type: ignore[no-any-return]
 
 
 def t_test(differences: Sequence[float]) -> float | None:
@@ -105,7 +129,7 @@ def t_tests(differences: Sequence[Sequence[float]]) -> list[float | None]:
 
     rows = np.array(differences, dtype=float)
     topics = rows.shape[1]
-    varies = np.ptp(rows, axis=1) > 0
+    varies = np.ptp(rows, axis=1) >= SMALLEST_DIFFERENCE
     p_values: list[float | None] = [None if row[0] else 1.0 for row in rows]  # rows without variance
     standard_errors = rows[varies].std(axis=1, ddof=1) / np.sqrt(topics)
     t = rows[varies].mean(axis=1) / standard_errors
@@ -126,18 +150,16 @@ def randomisation_test(differences: Sequence[float]) -> float:
     100,000 are drawn with a fixed seed, and the observed one is added.
     """
     observed = np.asarray(differences, dtype=float)
-    exact = len(observed) <= _EXACT
-    rounding = 1e-12 * float(
-        np.abs(observed).sum()
-    )  # sums of equal numbers differ with the order of addition
-    assignments = _assignments(len(observed))
     total = observed.sum()
     as_far = 0  # assignments whose sum is at least as far from 0
-    for start in range(0, len(assignments), _AT_A_TIME):
-        bits = np.unpackbits(assignments[start : start + _AT_A_TIME], axis=1, count=len(observed))
-        sums = 2 * (bits.astype(float) @ observed) - total  # 1 keeps the sign, 0 changes it
-        as_far += int(np.count_nonzero(np.abs(sums) >= abs(total) - rounding))
-    return as_far / len(assignments) if exact else (as_far + 1) / (len(assignments) + 1)
+    tried = 0
+    for is_positive in _assignments(len(observed)):
+        sums = (
+            2 * (is_positive @ observed) - total
+        )  # keeps the signs of the positive ones, negates the others
+        as_far += int(np.count_nonzero(np.abs(sums) > abs(total) - SMALLEST_DIFFERENCE))
+        tried += len(is_positive)
+    return as_far / tried if len(observed) <= _EXACT else (as_far + 1) / (tried + 1)
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
@@ -160,23 +182,32 @@ def effect_size(differences: Sequence[float]) -> float | None:
     """
     if not any(differences):
         return 0.0
-    if len({*differences}) == 1:
+    if np.ptp(differences) < SMALLEST_DIFFERENCE:
         return None
-    return float(np.mean(differences) / np.std(differences, ddof=1))
+    mean = without_rounding_errors(np.mean(differences))
+    return float(mean / np.std(differences, ddof=1))
 
 
-# Cached for the next comparison, because drawing takes ten times as long as adding.
-@lru_cache(maxsize=2)
-def _assignments(topics: int) -> NDArray[np.uint8]:
-    """Returns sign assignments, one per row: all of them or random ones. A bit of 1 means a positive sign.
-
-    They are packed, because those for a thousand topics need 800 MB as floats.
+def _assignments(topics: int) -> Iterator[NDArray[np.float64]]:
+    """Yields sign assignments in blocks, one per row: all of them or random ones. 1 is a positive sign, 0 a
+    negative one.
     """
     if topics <= _EXACT:
-        return np.packbits((np.arange(2**topics)[:, None] >> np.arange(topics)) & 1, axis=1)
+        yield ((np.arange(2**topics)[:, None] >> np.arange(topics)) & 1).astype(float)
+        return
+    for packed in _packed_assignments(topics) if topics <= _CACHED else _drawn_assignments(topics):
+        yield np.unpackbits(packed, axis=1, count=topics).astype(float)
+
+
+# Cached, because drawing takes ten times as long as adding.
+@lru_cache(maxsize=2)
+def _packed_assignments(topics: int) -> Sequence[NDArray[np.uint8]]:
+    """Returns random sign assignments for the next comparison of runs: 12.5 MB for a thousand topics."""
+    return [*_drawn_assignments(topics)]
+
+
+def _drawn_assignments(topics: int) -> Iterator[NDArray[np.uint8]]:
+    """Yields random sign assignments in blocks, a bit for each sign. Each call draws the same ones."""
     generator = np.random.default_rng(SEED)
-    # Drawing in blocks needs less memory and gives the same numbers.
-    blocks = range(0, PERMUTATIONS, _AT_A_TIME)
-    return np.concatenate(
-        [np.packbits(generator.integers(2, size=(_AT_A_TIME, topics)), axis=1) for _ in blocks]
-    )
+    for rows in _block_sizes(PERMUTATIONS, topics):
+        yield np.packbits(generator.integers(2, size=(rows, topics)), axis=1)

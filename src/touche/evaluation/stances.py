@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from touche.errors import ToucheError
 from touche.evaluation.evaluators import Evaluation, judged_share
-from touche.evaluation.significance import interval_of, times_drawn
+from touche.evaluation.significance import interval_of, resampled_sums
 from touche.trec.columns import Run
 from touche.trec.qrels import Qrels
 from touche.trec.topics import in_order
@@ -145,9 +145,8 @@ def stance_difference(
 
 def _resampled(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     """Returns a confusion matrix per resample of topics."""
-    times = times_drawn(len(counts))
-    # (resamples, topics) @ (topics, matrix cells)
-    return (times @ counts.reshape(len(counts), -1)).reshape(len(times), *counts.shape[1:])
+    cells = counts.reshape(len(counts), -1)  # a row for each topic
+    return resampled_sums(cells).reshape(-1, *counts.shape[1:])
 
 
 def _macro_f1(counts: NDArray[Any]) -> NDArray[np.float64]:

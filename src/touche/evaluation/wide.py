@@ -61,7 +61,7 @@ class WideTable:
 
     Attributes:
         columns: the column names.
-        rows: each run's cells by its name.
+        rows: each run's cells by its name; no two runs share a name.
         letters: each run's letter by its name; empty if marks don't refer to runs.
         note: what the marks mean; empty without tests.
         warnings: sentences about pairs that weren't compared, and about doubtful scores.
@@ -212,7 +212,7 @@ def wide_table(
         reference: the name of the run that all are compared with; empty if there is none.
         every_two: whether all pairs are compared.
     """
-    names = [*dict.fromkeys(row.name for row in scores)]
+    names = {row.run: row.name for row in scores}
     letters = run_letters(names) if every_two else {}
     test = f"by the paired t-test, with Holm's correction for each measure (p < {SIGNIFICANT})"
     note = ""
@@ -231,19 +231,19 @@ def wide_table(
                 heading += f" {label}"
             if len(evaluators) > 1:
                 heading += f" ({evaluator})"
-            columns[heading] = _cells(in_column, names, marks)
+            columns[heading] = _cells(in_column, [*names], marks)
     return WideTable(
         columns=tuple(columns),
-        rows=dict(zip(names, zip(*columns.values(), strict=True), strict=True)),
-        letters=letters,
+        rows=dict(zip(names.values(), zip(*columns.values(), strict=True), strict=True)),
+        letters={names[run]: letter for run, letter in letters.items()},
         note=note,
     )
 
 
-def run_letters(names: Iterable[str]) -> dict[str, str]:
+def run_letters(runs: Iterable[str]) -> dict[str, str]:
     """Returns each run's letter: a to z, then aa to zz and so on."""
     letters = chain.from_iterable(product(ascii_lowercase, repeat=length) for length in count(1))
-    return dict(zip(names, map("".join, letters), strict=False))
+    return dict(zip(runs, map("".join, letters), strict=False))
 
 
 def _marks(compared: Sequence[Comparison], letters: Mapping[str, str]) -> Marks:
@@ -253,25 +253,25 @@ def _marks(compared: Sequence[Comparison], letters: Mapping[str, str]) -> Marks:
         if pair.significant:
             # Without letters, run B is the reference, so run A gets the mark.
             is_higher = pair.difference > 0 or not letters
-            run, other = (pair.run_a, pair.run_b) if is_higher else (pair.run_b, pair.run_a)
+            run, other = (pair.path_a, pair.path_b) if is_higher else (pair.path_b, pair.path_a)
             key = (run, pair.measure, pair.dimension, pair.evaluator)
             marks[key].append(letters[other] if letters else DIFFERENT)
     return marks
 
 
-def _cells(scores: Sequence[Score], names: Sequence[str], marks: Marks) -> list[Cell]:
-    """Returns a column's cell for each name. A run without a score gets a cell without a value."""
-    score_by_name = {row.name: row for row in scores}
+def _cells(scores: Sequence[Score], runs: Sequence[str], marks: Marks) -> list[Cell]:
+    """Returns a column's cell for each run. A run without a score gets a cell without a value."""
+    score_by_run = {row.run: row for row in scores}
     printed = [round(row.mean, 3) for row in scores if row.mean is not None]
     has_equal_n = len({row.results for row in scores}) == 1  # N is None for rankings
     best = max(printed, default=None) if has_equal_n else None
     cells = []
-    for name in names:
-        row = score_by_name.get(name)
+    for run in runs:
+        row = score_by_run.get(run)
         cell = Cell(value=None, best=False, marks=())
         if row is not None:
             is_best = row.mean is not None and round(row.mean, 3) == best
-            marks_of_run = marks.get((name, row.measure, row.label, row.evaluator), [])
+            marks_of_run = marks.get((run, row.measure, row.label, row.evaluator), [])
             cell = Cell(value=row.mean, best=is_best, marks=tuple(sorted(marks_of_run)))
         cells.append(cell)
     return cells

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from touche.errors import ToucheError, check_choice
 from touche.evaluation.cross_validation import CrossValidation, Fold, Values
+from touche.evaluation.equality import first_highest
 from touche.evaluation.scores import Score
 from touche.io.grouping import group_by
 from touche.reports import plots
@@ -138,9 +139,8 @@ class Sweep(Shown):
         Raises:
             ToucheError: if the sweep has no such dimension.
         """
-        return max(
-            self._scores(dimension), key=lambda score: float("-inf") if score.mean is None else score.mean
-        )
+        scores = self._scores(dimension)
+        return first_highest(scores, [score.mean for score in scores])
 
     def frame(self) -> "DataFrame":
         """The scores as a pandas DataFrame."""

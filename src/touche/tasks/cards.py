@@ -116,6 +116,9 @@ class _Card(Strict, frozen=True):
             raise ValueError(
                 'qrels have questions only if rules.rankings is "topic and stance"; correct one of them'
             )
+        if self.decimals[-1] != DECIMALS[-1]:
+            problem = f"decimals ends with {self.decimals[-1]}, but all tables print {DECIMALS[-1]} decimals"
+            raise ValueError(f"{problem}; end it with {DECIMALS[-1]}, as in [4, 3] for values rounded twice")
         if "full" not in self.corpora:
             raise ValueError("corpora.full is missing; add the collection of the task")
         self._check_tables()

@@ -187,6 +187,7 @@ class Task:
         published: all published results, best first in each dimension.
         results_note: why results are missing.
         decimals: the decimals in published tables; several numbers if the values were rounded several times.
+            The last one is 3, because that's what our tables print.
         least_judged: the smallest judged share of any published run, by the share's name, such as
             ``Judged@10``. Only for tasks whose published runs contain many unjudged results.
     """

@@ -1,6 +1,6 @@
 """Runs and qrels in other tools' forms: frames, dictionaries and records."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral
 from os import PathLike
@@ -134,13 +134,19 @@ def _source(run: AnyRun, taken: set[Path]) -> RunSource:
     else:
         content = run_of(run)
         path = content.path
-    name = path
-    number = 1
-    while name in taken:
-        number += 1
-        name = Path(f"{path} ({number})")
+    name = Path(numbered(str(path), {*map(str, taken)}))
     taken.add(name)
     return RunSource(path=path, content=content, name=name, passed=run)
+
+
+def numbered(name: str, taken: Collection[str]) -> str:
+    """Returns a name that isn't taken: the name itself, or ``NAME (2)`` or the like."""
+    free = name
+    number = 1
+    while free in taken:
+        number += 1
+        free = f"{name} ({number})"
+    return free
 
 
 def _named(sources: Sequence[RunSource], keys: Sequence[Any]) -> list[RunSource]:

@@ -1,0 +1,44 @@
+"""The one rule for when two numbers are equal, for every test, sign, star and choice.
+
+Scores are sums and quotients of floats, so numbers that are equal by definition can differ in their last
+digits: 1/3 + 1/3 - 2/3 need not be exactly 0. Such errors are below 1e-12. Different scores differ by more:
+by at least 1e-4 for means of P@k, and hardly ever by less than 1e-7 for any other measure.
+"""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+SMALLEST_DIFFERENCE = 1e-9
+"""Numbers that differ by less are equal."""
+
+_T = TypeVar("_T")
+
+
+def are_equal(a: float, b: float) -> bool:
+    """Returns whether two numbers are equal up to rounding errors."""
+    return abs(a - b) < SMALLEST_DIFFERENCE
+
+
+def without_rounding_errors(differences: ArrayLike) -> NDArray[np.float64]:
+    """Returns differences with exactly 0 for those of equal numbers, so that their signs can be trusted."""
+    exact = np.asarray(differences, dtype=float)
+    return np.where(np.abs(exact) < SMALLEST_DIFFERENCE, 0.0, exact)
+
+
+def first_highest(candidates: Sequence[_T], values: Sequence[float | None]) -> _T:
+    """Returns the candidate with the highest value, the first one if several are equal.
+
+    Args:
+        candidates: at least one.
+        values: each candidate's value; None is lower than all others.
+    """
+    numbers = [float("-inf") if value is None else value for value in values]
+    highest = max(numbers)
+    return next(
+        candidate
+        for candidate, number in zip(candidates, numbers, strict=True)
+        if number == highest or are_equal(number, highest)  # -inf minus -inf is not a number
+    )
