@@ -271,12 +271,13 @@ def test_equal_differences_have_no_t_test_and_the_table_says_why(touche: Touche,
     assert "†" not in wide.markdown().partition("\n\n")[0] and sentence in wide.warnings
 
 
-NOTHING = "not significant, p 0.6000 after Holm's correction for 2 tests; the test says nothing about smaller"
+NOTHING = "not significant, p 0.6000 after Holm's correction for all 2; the test says nothing about smaller"
 NOT_SIGNIFICANT = Comparison(
     run_a="A",
     run_b="B",
     path_a="a.txt",
     path_b="b.txt",
+    dataset="made-up",
     task="t",
     dimension="relevance",
     qrels="q",
@@ -291,6 +292,7 @@ NOT_SIGNIFICANT = Comparison(
     p_t_test_holm=0.6,
     tied=0,
     topics=50,
+    family="all 2",
 )
 
 

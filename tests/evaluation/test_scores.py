@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import touche as package
 from conftest import Touche, Write
 from spotcheck import SPOT, made_up, run_of, run_text, scored
 from touche import tasks
@@ -101,6 +102,18 @@ def test_two_runs_with_one_tag_are_told_apart_by_their_paths(write: Write) -> No
     assert [run.name for run in evaluated] == [str(paths[0]), str(paths[1]), "b"]
     same = "several runs have the tag or path 'a', so they have other names here"
     assert all_warnings(evaluated) == (f"{paths[0]}, {paths[1]}, relevance: {same}",)
+
+
+@pytest.mark.parametrize("task", ["touche-2022-task-2", "touche-2022-task-2/twenty-topics"])
+def test_rows_name_the_task_and_the_dataset(task: str) -> None:
+    """A mean of twenty topics isn't one of the task."""
+    topics = [*tasks.dataset(task)[0].only_topics[:3], "2", "3", "4"]
+    qrels = {topic: {"a": 1, "b": 0} for topic in topics}
+    runs = {"x": {topic: {"a": 1.0} for topic in topics}, "y": {topic: {"b": 1.0} for topic in topics}}
+    evaluated = evaluate(runs, task, qrels=qrels)
+    compared = package.compare(runs, task, qrels=qrels)
+    for table in (evaluated, evaluated.per_topic, compared, compared.per_topic):
+        assert {(row["task"], row["dataset"]) for row in table.rows} == {("touche-2022-task-2", task)}
 
 
 @pytest.mark.parametrize(

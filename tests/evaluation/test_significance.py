@@ -91,7 +91,7 @@ def test_the_randomisation_test_of_precision_is_a_count_in_whole_numbers(
 
 
 def test_sums_that_differ_by_rounding_errors_are_equal_among_drawn_assignments() -> None:
-    """Each sum of 30 thirds is compared with 10/3; in whole numbers, the same assignments give an exact count."""
+    """In thirds and in whole numbers, the same assignments are as far from 0 as the observed one."""
     thirds = [1 / 3] * 15 + [2 / 3 - 1.0] * 5 + [1.0 - 2 / 3] * 10
     whole = [1.0] * 15 + [-1.0] * 5 + [1.0] * 10
     assert significance.randomisation_test(thirds) == significance.randomisation_test(whole)

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_up_reports import Reports, published
 
+import touche as package
 from conftest import Touche, Write
 from spotcheck import run_of, run_text
 from touche import tasks
@@ -371,7 +372,55 @@ def test_what_is_significant_is_said_of_the_run_beside_it(reports: Reports) -> N
     ]
     html = reports.page(reports.part(*runs, reference="mid&dle")).read_text()
     marks = re.findall('title="significantly (.*?)"', html)
-    assert {*marks} == {"above the reference", "below the reference", "above mid&amp;dle", "above worst"}
+    assert {*marks} == {
+        "above the reference",
+        "below the reference",
+        "above mid&amp;dle",
+        "below mid&amp;dle",
+    }
+
+
+@pytest.mark.parametrize("reference", [None, "mine"])
+def test_a_report_corrects_for_the_same_comparisons_as_compare(
+    touche: Touche, write: Write, tmp_path: Path, reference: str | None
+) -> None:
+    """With a reference, only comparisons with it are made, which each find smaller differences."""
+    orders = {"mine": "abc", "other": "bac", "third": "cab"}
+    runs = [
+        write(f"{tag}.txt", run_of(*(f"{topic} {' '.join(order)}" for topic in "123456"), tag=tag))
+        for tag, order in orders.items()
+    ]
+    qrels = write("half.qrels", "".join(f"{t} 0 {'ab'[int(t) % 2]} 1\n{t} 0 c 0\n" for t in "123456"))
+    arguments = [*runs, "--qrels", qrels, *(["--reference", reference] if reference else [])]
+    _, compared, _ = touche("compare", *arguments)
+    touche("report", *arguments, "-o", tmp_path / "report")
+    page = (tmp_path / "report" / "index.html").read_text()
+    family = "all 2 comparisons of nDCG@5 with mine" if reference else "all 3 comparisons of nDCG@5"
+    assert f"after Holm's correction for {family}; " in compared
+    assert f"Holm's correction covers {family}, " in compared
+    assert f"(paired t-test, p &lt; 0.05 after Holm's correction for {family})" in page
+
+
+@pytest.mark.parametrize(
+    ("published_by", "measure", "evaluator"),
+    [
+        (["touche", "trec_eval", "touche"], None, "touche"),
+        (["touche", "trec_eval", "trec_eval"], None, "trec_eval"),
+        (["touche"], "AP", "trec_eval"),  # the only one that has it
+        ([None, None], None, "trec_eval"),  # unknown evaluators
+        ([], None, "trec_eval"),
+    ],
+)
+def test_compare_and_the_report_start_with_the_evaluator_of_most_published_results(
+    reports: Reports, published_by: list[str | None], measure: str | None, evaluator: str
+) -> None:
+    rows = [published(str(number), 0.5, evaluator=name) for number, name in enumerate(published_by)]
+    reports.task(*rows)
+    runs = [reports.write(f"{tag}.txt", run_of(f"1 {tag} b", "2 b a", tag=tag)) for tag in "ac"]
+    compared = package.compare(runs, "made-up", measure=measure)
+    assert {row.evaluator for row in compared} == {evaluator}
+    if measure is None:
+        assert reports.part(run_of("1 a b"), run_of("1 b a")).views[0].evaluator == evaluator
 
 
 @pytest.mark.slow

@@ -11,7 +11,6 @@ from touche.cli.options import FORMAT, RUNS, SCORING_BY_SEVERAL
 from touche.cli.output import (
     Column,
     Sheet,
-    counted,
     explain,
     interval,
     render,
@@ -35,7 +34,12 @@ from touche.io.markup import MARKUP
     "touche compare out/bm25/run.txt out/dph/run.txt --task spot-check/arguments",
     RUNS,
     *SCORING_BY_SEVERAL,
-    option("--evaluator", "Compare scores of this evaluator.", EVALUATORS, default="trec_eval"),
+    option(
+        "--evaluator",
+        "Compare scores of this evaluator; by default the one of most published results, or else trec_eval.",
+        EVALUATORS,
+        default=None,
+    ),
     option(
         "--reference RUN", "Compare only with RUN, a file or tag: fewer comparisons find smaller differences."
     ),
@@ -52,7 +56,7 @@ from touche.io.markup import MARKUP
 )
 def compare(
     runs: Sequence[Path],
-    evaluator: str,
+    evaluator: str | None,
     reference: str | None,
     per_topic: bool,
     randomisation: bool,
@@ -179,7 +183,7 @@ def _comparisons(compared: Sequence[Comparison], bounds: Sequence[Column]) -> Sh
     is_any_significant = any(row.significant for row in compared)
     beginning = "* significant:" if is_any_significant else "no row is significant: no"
     significance = f"{beginning} {small_p}"
-    correction = f"Holm's correction covers {counted(len(compared), 'row')}"
+    correction = f"Holm's correction covers {first.family}"
     notes = [
         f"{first.measure} of {first.evaluator}; {correction}, intervals are not corrected",
         significance,

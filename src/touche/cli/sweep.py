@@ -30,7 +30,11 @@ _COMMON_OPTIONS: list[click.Parameter] = [
     _IN("-o --output DIR", "New directory for runs, tables and heat maps.", required=True),
     _IN("--overwrite", "Write to an existing DIR; replace only files that this sweep writes."),
     *SCORING_BY_SEVERAL,
-    option("--evaluator", "Compare scores of this evaluator.", EVALUATORS, default="trec_eval"),
+    option(
+        "--evaluator",
+        "Compare scores of this evaluator. trec_eval also scores topics that a setting finds nothing for.",
+        EVALUATORS,
+    ),
     option(
         "--cross-validation",
         "Score each topic with the setting that is best on other topics.",

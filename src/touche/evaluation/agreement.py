@@ -66,7 +66,7 @@ class ScoredOverlap(Overlap):
     """How two runs agree in one dimension, over all judged topics. A topic that a run lacks scores 0.
 
     Attributes:
-        task, dimension, qrels, measure, evaluator: what is scored, as in ``Score``.
+        task, dataset, dimension, qrels, measure, evaluator: what is scored, as in ``Score``.
         mean_a, mean_b: the measure's means.
         rmse: the root mean square error between topic scores, see ``rmse``.
         p_t_test: the paired t-test's two-sided p-value; None if all topics differ by the same amount.
@@ -75,6 +75,7 @@ class ScoredOverlap(Overlap):
     """
 
     task: str
+    dataset: str
     dimension: str
     qrels: str
     measure: str
@@ -226,6 +227,7 @@ def scored_overlap(unscored: Overlap, a: Evaluated, b: Evaluated, *baselines: Ev
     return ScoredOverlap(
         **vars(unscored),
         task=a.task.id,
+        dataset=a.task.dataset,
         dimension=a.dimension,
         qrels=a.qrels,
         measure=str(a.measure),

@@ -57,13 +57,14 @@ class PairOfRuns:
 
     Attributes:
         run_a, run_b: the runs' names, as in ``Subject.name``: tags, or paths if tags aren't unique.
-        task, dimension, qrels, measure, evaluator: what is scored, as in ``Subject``.
+        task, dataset, dimension, qrels, measure, evaluator: what is scored, as in ``Subject``.
         path_a, path_b: the runs' paths, as in ``Subject.run``; not columns.
     """
 
     run_a: str
     run_b: str
     task: str
+    dataset: str
     dimension: str
     qrels: str
     measure: str
@@ -87,7 +88,7 @@ class Comparison(PairOfRuns):
             number of comparisons.
         effect_size: Cohen's d of the paired scores; None if all topics differ by the same amount.
         p_t_test: the paired t-test's two-sided p-value; None if all topics differ by the same amount.
-        p_t_test_holm: the p-value corrected for all comparisons with the same measure.
+        p_t_test_holm: the p-value corrected for all comparisons in ``family``.
         significant: whether the corrected p-value is below 0.05.
         p_randomisation, p_randomisation_holm: the paired randomisation test's p-values; None unless
             requested.
@@ -97,6 +98,8 @@ class Comparison(PairOfRuns):
         least, greatest: bounds on the difference for any grades of unjudged documents among the first k. A
             document in both runs gets one grade. None unless requested, and for measures without bounds.
         can_change: whether some grades would change the winner; None without bounds.
+        family: in words, the comparisons that Holm's correction covers: all those of the measure, in all
+            dimensions; not a column.
     """
 
     mean_a: float
@@ -118,6 +121,7 @@ class Comparison(PairOfRuns):
     least: float | None = None
     greatest: float | None = None
     can_change: bool | None = None
+    family: str = field(default="", repr=False, compare=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,7 +180,7 @@ def _pair_of(row: PairOfRuns) -> tuple[str, str, str, str, str]:
 def compare(
     runs: Sequence[AnyRun] | Mapping[str, AnyRun],
     task: str | None = None,
-    evaluator: str = "trec_eval",
+    evaluator: str | None = None,
     *,
     measure: "str | Measure | Sequence[str | Measure] | None" = None,
     qrels: AnyQrels = None,
@@ -190,7 +194,8 @@ def compare(
     Args:
         runs: at least two runs, as for ``evaluate``.
         task: the task's id; None if you only pass qrels.
-        evaluator: ``trec_eval`` or ``touche``.
+        evaluator: ``trec_eval`` or ``touche``; by default the one of most published results of the task, or
+            trec_eval if there are none, or if touche doesn't know the measure.
         measure: a measure instead of the task's, as for ``evaluate``.
         qrels: qrels instead of the task's, in any form of ``touche.AnyQrels``.
         randomisation: add the randomisation test.
@@ -218,7 +223,8 @@ def compare(
         >>> comparison.run_a, comparison.difference, comparison.significant
         ('good', 0.25, False)
     """
-    check_choice("evaluator", evaluator, EVALUATORS)
+    if evaluator is not None:
+        check_choice("evaluator", evaluator, EVALUATORS)
     if published and (randomisation or bounds or reference is not None):
         raise ToucheError(_ONLY_T_TEST)
     sources = sources_with(reference, run_sources(runs))
@@ -230,7 +236,8 @@ def compare(
         table = published_comparisons(evaluated)
     else:
         reference_run = find_reference(reference, sources, evaluated)
-        table = comparisons(evaluated, evaluator, reference_run, randomisation=randomisation, bounds=bounds)
+        scored_by = evaluator or next(iter(evaluated[0].evaluations))
+        table = comparisons(evaluated, scored_by, reference_run, randomisation=randomisation, bounds=bounds)
         if not table and not table.per_topic:
             raise nothing_to_compare(table.warnings)
     table = replace(table, warnings=(*table.warnings, *all_warnings(evaluated)))
@@ -360,7 +367,7 @@ def comparisons(
             by_evaluator = f" by {pair.evaluator}" if a.is_ranking else ""
             where = f"{pair.dimension}{by_evaluator}"
             why_missing.append(f"{a.name} and {b.name} are not compared in {where}: {error}")
-    compared = _corrected(compared)
+    compared = _corrected(compared, reference.name if reference else "")
     return Comparisons(
         kind=Comparison,
         records=tuple(compared),
@@ -374,7 +381,8 @@ def comparisons(
 
 def why_untested(compared: Comparisons) -> list[str]:
     """Returns a sentence per pair that ``comparisons`` left out, or whose t-test is undefined."""
-    return [*compared.warnings, *conclusions([row for row in compared if row.p_t_test is None])]
+    undefined = [row for row in compared if row.p_t_test is None]
+    return [*compared.warnings, *conclusions(undefined)]
 
 
 def published_comparisons(runs: Sequence[Evaluated]) -> Comparisons:
@@ -413,7 +421,7 @@ def published_comparisons(runs: Sequence[Evaluated]) -> Comparisons:
             else:
                 pair = replace(_pair(run, run, _PUBLISHED_BY), run_b=name, path_b="")  # the rest is equal
                 compared.append(_comparison(pair, scores))
-    compared = _corrected(compared)
+    compared = _corrected(compared, "published runs")
     if not compared:
         remedy = f"pass runs of {' or '.join(tasks_with_topics())}, and no other measure or qrels"
         raise nothing_to_compare([*why_missing], remedy)
@@ -452,11 +460,7 @@ def topic_differences(
 
 def conclusions(compared: Sequence[Comparison]) -> list[str]:
     """Returns a sentence per comparison: what differs, by how much, and what the test says."""
-    groups = group_by(compared, lambda row: row.measure)
-    return [
-        f"{row.measure}, {row.dimension}: {_finding(row)}; {_significance(row, len(groups[row.measure]))}"
-        for row in compared
-    ]
+    return [f"{row.measure}, {row.dimension}: {_finding(row)}; {_significance(row)}" for row in compared]
 
 
 def _finding(row: Comparison) -> str:
@@ -469,8 +473,8 @@ def _finding(row: Comparison) -> str:
     return f"{row.run_a} is {amount} {side} {row.run_b}"
 
 
-def _significance(row: Comparison, tests: int) -> str:
-    """Returns whether a difference is significant, corrected for a number of tests, as a clause."""
+def _significance(row: Comparison) -> str:
+    """Returns whether a difference is significant, and which tests its p-value is corrected for."""
     excludes_0 = row.low > 0 or row.high < 0
     if row.results is not None:
         side = "excludes" if excludes_0 else "contains"
@@ -479,7 +483,7 @@ def _significance(row: Comparison, tests: int) -> str:
         return f"all {row.topics} topics are ties"
     if row.p_t_test is None or row.p_t_test_holm is None:
         return f"{UNDEFINED}, so the paired t-test is undefined"
-    correction = f"p {printed_p(row.p_t_test_holm)} after Holm's correction for {counted(tests, 'test')}"
+    correction = f"p {printed_p(row.p_t_test_holm)} after Holm's correction for {row.family}"
     if row.significant:
         return f"significant, {correction}"
     nothing = f"not significant, {correction}; the test says nothing about smaller differences"
@@ -515,6 +519,7 @@ def _pair(a: Evaluated, b: Evaluated, evaluator: str) -> PairOfRuns:
         run_a=a.name,
         run_b=b.name,
         task=a.task.id,
+        dataset=a.task.dataset,
         dimension=a.dimension,
         qrels=a.qrels,
         measure=str(a.measure),
@@ -598,10 +603,18 @@ def difference_bounds(a: Evaluated, b: Evaluated, evaluator: str) -> Bounds | No
     return measure.bounds_of_mean(a.first_documents(evaluator), b.first_documents(evaluator), common)
 
 
-def _corrected(compared: Sequence[Comparison]) -> list[Comparison]:
-    """Corrects p-values for the number of comparisons with the same measure, using Holm's method."""
+def _corrected(compared: Sequence[Comparison], reference: str) -> list[Comparison]:
+    """Corrects p-values for the number of comparisons with the same measure, using Holm's method.
+
+    Args:
+        compared: the comparisons.
+        reference: what all runs are compared with; empty if all pairs are compared.
+    """
     corrected = list[Comparison]()
-    for of_measure in group_by(compared, lambda comparison: comparison.measure).values():
+    for measure, of_measure in group_by(compared, lambda comparison: comparison.measure).items():
+        number = counted(len(of_measure), "comparison")
+        with_reference = f" with {reference}" if reference else ""
+        family = f"{'all ' if len(of_measure) > 1 else ''}{number} of {measure}{with_reference}"
         p_t_tests = holm([comparison.p_t_test for comparison in of_measure])
         p_randomisations = holm([comparison.p_randomisation for comparison in of_measure])
         corrected += [
@@ -610,6 +623,7 @@ def _corrected(compared: Sequence[Comparison]) -> list[Comparison]:
                 p_t_test_holm=p_t_test,
                 p_randomisation_holm=p_randomisation,
                 significant=p_t_test is not None and p_t_test < SIGNIFICANT,
+                family=family,
             )
             for comparison, p_t_test, p_randomisation in zip(
                 of_measure, p_t_tests, p_randomisations, strict=True

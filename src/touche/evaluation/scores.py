@@ -62,6 +62,7 @@ class Subject(InDimension):
         run: the run file's path.
         tag: the run's tag.
         task: the task's id.
+        dataset: the dataset's id: the task's, or e.g. ``touche-2022-task-2/twenty-topics`` for a part of it.
         dimension: the judged dimension.
         any_order: whether pairs judged in the other order count too.
         qrels: the judgments' file name.
@@ -73,6 +74,7 @@ class Subject(InDimension):
     run: str
     tag: str
     task: str
+    dataset: str
     dimension: str
     any_order: bool
     qrels: str
@@ -285,6 +287,7 @@ class Evaluated(InDimension):
             "run": str(self.path),
             "tag": self.tag,
             "task": self.task.id,
+            "dataset": self.task.dataset,
             "dimension": self.dimension,
             "any_order": self.any_order,
             "qrels": self.qrels,

@@ -94,14 +94,29 @@ def evaluate(
 
 
 def score(
-    runs: Sequence[RunSource], task: str | None, evaluator: str, pairs: str, measure: Any, qrels: AnyQrels
+    runs: Sequence[RunSource],
+    task: str | None,
+    evaluator: str | None,
+    pairs: str,
+    measure: Any,
+    qrels: AnyQrels,
 ) -> list[Evaluated]:
-    """Evaluates runs with each measure in every dimension. Arguments as for ``evaluate``."""
-    check_choice("evaluator", evaluator, [*EVALUATORS, "both"])
+    """Evaluates runs with each measure in every dimension. Arguments as for ``evaluate``, except:
+
+    Args:
+        evaluator: None for the one of most published results (``Task.usual_evaluator``), or trec_eval if
+            that one doesn't know all measures.
+    """
+    if evaluator is not None:
+        check_choice("evaluator", evaluator, [*EVALUATORS, "both"])
     check_choice("order of pairs", pairs, ["exact", "any-order"])
-    evaluators = [] if evaluator == "both" else [evaluator]  # empty stands for all that know the measure
     source = qrels_source(qrels)
     scored_tasks = tasks.tasks_scored_by(task, parse_measures(measure), source.file if source else None)
+    if evaluator is None:
+        evaluator = scored_tasks[0].usual_evaluator
+        knows_all = all(evaluator in scored.measure.evaluators for scored in scored_tasks)
+        evaluator = evaluator if knows_all else "trec_eval"
+    evaluators = [] if evaluator == "both" else [evaluator]  # empty stands for all that know the measure
     judged = judgments_of(scored_tasks, source)
     return score_runs(runs, scored_tasks, judged, evaluators, any_order=pairs == "any-order")
 

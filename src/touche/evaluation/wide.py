@@ -141,7 +141,7 @@ class WideTable:
 def wide(
     runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun],
     task: str | None = None,
-    evaluator: str = "both",
+    evaluator: str | None = "both",
     *,
     pairs: Literal["exact", "any-order"] = "exact",
     measure: "str | Measure | Sequence[str | Measure] | None" = None,
@@ -152,7 +152,8 @@ def wide(
     """Scores runs in a table with one row per run, for papers: ``wide(...).latex()``.
 
     Args:
-        runs, task, evaluator, pairs, measure, qrels: as for ``evaluate``.
+        runs, task, evaluator, pairs, measure, qrels: as for ``evaluate``; the evaluator None stands for the
+            default one of ``compare``.
         reference: the run, tag or path to test the others against; significant differences are marked.
         every_two: compare all pairs. A run is then marked with the letters of the runs that score
             significantly lower. Can't be combined with a reference.

@@ -76,7 +76,7 @@ def sweep(
         task: the task's id; None for the dataset's task.
         output: a new folder for the runs, settings.csv, folds.csv and heat maps; None discards the runs.
         overwrite: allow an existing folder. Only files that this sweep writes are replaced.
-        evaluator: ``trec_eval`` or ``touche``.
+        evaluator: ``trec_eval``, which also scores topics that a setting finds nothing for, or ``touche``.
         measure: a measure instead of the task's: an ir_measures object or a name such as ``nDCG@10``.
             Several: ``nDCG@5,AP`` or a list.
         qrels: qrels instead of the task's, in any form of ``touche.AnyQrels``.

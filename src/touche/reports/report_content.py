@@ -55,7 +55,7 @@ def task_report(runs: Sequence[Evaluated], dataset: str, reference: str = "") ->
         raise ToucheError("a report shows rankings, but only stances are judged; use touche evaluate")
     by_dimension = group_by([*rankings, *detected], lambda run: run.dimension)
     runs_once = by_dimension[rankings[0].dimension]  # each dimension has all runs
-    views, reasons_without_test = _views(rankings)
+    views, reasons_without_test = _views(rankings, reference)
     warnings = [*reasons_without_test, *all_warnings(runs)]
     notes = {dimension: score_notes(evaluated) for dimension, evaluated in by_dimension.items()}
     stance, reasons_without_comparison = _stance_view(task, detected)
@@ -175,26 +175,29 @@ def _published_view(published: Sequence[Published]) -> View:
     return View(dimension=published[0].dimension, evaluator="as published", board=board)
 
 
-def _views(runs: Sequence[Evaluated]) -> tuple[list[View], list[str]]:
+def _views(runs: Sequence[Evaluated], reference: str) -> tuple[list[View], list[str]]:
     """Returns a view per dimension and evaluator, and sentences about pairs of runs without a test.
 
-    The views with most published results come first.
+    The views of the task's usual evaluator come first.
 
     Args:
         runs: the rankings in all dimensions, best first.
+        reference: the name of the run that all others are compared with; empty to compare all pairs.
     """
     views = list[View]()
     reasons_without_test = list[str]()
     by_dimension = group_by(runs, lambda run: run.dimension)
     has_pairs = len({run.path for run in runs}) > 1  # comparing one run is an error
-    for evaluator in runs[0].evaluations:
-        compared = comparisons(runs, evaluator) if has_pairs else Comparisons(Comparison, ())
+    reference_run = next((run for run in runs if run.name == reference), None)
+    usual = runs[0].task.usual_evaluator
+    for evaluator in sorted(runs[0].evaluations, key=lambda name: name != usual):
+        compared = comparisons(runs, evaluator, reference_run) if has_pairs else Comparisons(Comparison, ())
         reasons_without_test += why_untested(compared)
         for dimension, rankings in by_dimension.items():
             published = {name: comparable(runs[0].task, dimension, name) for name in runs[0].evaluations}
             in_dimension = [comparison for comparison in compared if comparison.dimension == dimension]
             views.append(_view(rankings, evaluator, published, in_dimension))
-    return sorted(views, key=lambda view: view.published_count, reverse=True), reasons_without_test
+    return views, reasons_without_test
 
 
 def _stance_view(task: Task, runs: Sequence[Evaluated]) -> tuple[View | None, list[str]]:

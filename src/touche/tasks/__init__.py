@@ -213,7 +213,7 @@ def dataset(dataset_id: str) -> tuple[Task, Corpus]:
     if _card(task_id) is None or name not in task(task_id).corpora:
         raise ToucheError(f"there is no dataset {quoted(dataset_id)}; {choice(text, datasets())}")
     corpus = task(task_id).corpora[name]
-    return replace(task(task_id), only_topics=corpus.topics), corpus
+    return replace(task(task_id), only_topics=corpus.topics, corpus=name), corpus
 
 
 def _task_and_corpus(dataset_id: str) -> tuple[str, str]:

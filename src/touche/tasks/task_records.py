@@ -183,6 +183,7 @@ class Task:
         measure: the measure.
         excluded_topics: topics whose judgments are ignored.
         only_topics: the topics to evaluate if a dataset doesn't have all of them; empty for all topics.
+        corpus: the dataset's collection, a name in ``corpora``.
         note: a note about the judgments.
         published: all published results, best first in each dimension.
         results_note: why results are missing.
@@ -202,6 +203,7 @@ class Task:
     measure: Measure = MEASURE
     excluded_topics: tuple[str, ...] = ()
     only_topics: tuple[str, ...] = ()
+    corpus: str = "full"
     note: str = ""
     published: tuple[Published, ...] = ()
     results_note: str = ""
@@ -209,9 +211,20 @@ class Task:
     least_judged: Mapping[str, float] = field(default_factory=dict)
 
     @property
+    def dataset(self) -> str:
+        """The dataset's id, such as ``touche-2020-task-1``, or ``touche-2020-task-1/sample`` for a part."""
+        return self.id if self.corpus == "full" else f"{self.id}/{self.corpus}"
+
+    @property
     def cutoff(self) -> int:
         """The number of scored results; ``CUTOFF`` if all results are scored."""
         return self.measure.cutoff or CUTOFF
+
+    @property
+    def usual_evaluator(self) -> Evaluator:
+        """The evaluator of most published rankings; ``trec_eval`` if no published ranking names one."""
+        named = [row.evaluator for row in self.published if row.dimension != STANCE]
+        return "touche" if named.count("touche") > named.count("trec_eval") else "trec_eval"
 
     @property
     def judged_limit(self) -> float | None:
