@@ -35,12 +35,14 @@ class InputError(ToucheError):
     ``:LINE`` is missing if the problem concerns the whole file.
 
     Attributes:
+        path: the file or folder.
         problem: the problem, without the file.
         remedy: what to do about it.
         line: the line number; None for the whole file.
     """
 
     def __init__(self, path: Path | str, problem: str, remedy: str, line: int | None = None) -> None:
+        self.path = path
         self.problem = problem
         self.remedy = remedy
         self.line = line

@@ -1,10 +1,14 @@
+import gzip
 import hashlib
 import io
 import re
 import tarfile
 import threading
+import time
 import zipfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import ClassVar
@@ -30,15 +34,17 @@ class Publisher(BaseHTTPRequestHandler):
     content: ClassVar[bytes] = CONTENT
     breaks_after: ClassVar[int | None] = None
     ranges: ClassVar[bool] = True
+    seconds: ClassVar[float] = 0  # before an answer
     asked: ClassVar[list[str | None]] = []
 
     def do_GET(self) -> None:
         wanted = self.headers.get("Range")
         self.asked.append(wanted)
         start = int(re.findall(r"\d+", wanted or "0")[0]) if self.ranges else 0
+        time.sleep(self.seconds)
         if self.path == "/gone":
             self.send_error(404)
-        elif start >= len(self.content):
+        elif self.path == "/refused" or start >= len(self.content):
             self.send_error(416)
         else:
             rest = self.content[start:]
@@ -152,6 +158,62 @@ def test_what_was_downloaded_before_is_used_or_replaced(
     (home / "downloads" / f"{MD5}-a.qrels.part").write_bytes(part)
     assert fetch(source(f"{publisher}/a.qrels")).word == "fetched"
     assert (home / "qrels" / "a.qrels").read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize(
+    ("path", "member", "broken"),
+    [
+        ("runs/task/a.run", "", b"\x1f\x8b" + b"x" * 300),
+        ("runs/task/a.run", "", gzip.compress(CONTENT)[:-300]),
+        ("runs/task/a.run", "", b"PK\x03\x04" + b"x" * 300),
+        ("runs/task/a.run", "", b"an error page"),
+        ("qrels/a.qrels", "inner", b"no archive"),
+        ("qrels/a.qrels", "inner", zipped(inner=CONTENT)[:-30]),
+        ("qrels/a.qrels", "inner", zipped(other=CONTENT)),
+    ],
+)
+def test_a_broken_download_is_fetched_again(
+    publisher: str, home: Path, monkeypatch: pytest.MonkeyPatch, path: str, member: str, broken: bytes
+) -> None:
+    url = f"{publisher}/a"
+    wanted = replace(source(url, "", path, member), unpacked_md5=MD5)
+    monkeypatch.setattr(Publisher, "content", broken)
+    with pytest.raises(InputError, match=f"^{url}: .*; {path} was not accepted; fetch it again, or see"):
+        fetch(wanted)
+    assert not [path for path in home.rglob("*") if path.is_file()]
+    monkeypatch.setattr(Publisher, "content", zipped(inner=CONTENT) if member else CONTENT)
+    assert fetch(wanted).path == path
+    assert (home / path).read_bytes() == CONTENT
+
+
+def test_a_server_that_refuses_a_whole_file_does_not_stop_the_others(
+    touche: Touche, publisher: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = [source(f"{publisher}/{name}", path=f"qrels/{name}") for name in ("refused", "b")]
+    monkeypatch.setattr("touche.data.official.sources_of", lambda chosen=(): files)
+    code, out, err = touche("data", "fetch", "touche-2020-task-1")
+    assert code == 2 and "qrels/b: fetched (md5 " in out
+    assert f"error: qrels/refused cannot be downloaded from {publisher}/refused (416 " in err
+
+
+@pytest.mark.parametrize("number_of_fetches", [2, 4])
+def test_fetches_into_one_folder_wait_for_each_other(
+    publisher: str,
+    home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    number_of_fetches: int,
+) -> None:
+    monkeypatch.setattr(Publisher, "seconds", 0.3)
+    wanted = source(f"{publisher}/a.qrels")
+    with ThreadPoolExecutor(number_of_fetches) as pool:
+        statuses = [*pool.map(lambda _: fetch(wanted), range(number_of_fetches))]
+    words = sorted(status.word for status in statuses)
+    assert words == [*["available"] * (number_of_fetches - 1), "fetched"]
+    assert Publisher.asked == ["bytes=0-"]
+    assert (home / "qrels" / "a.qrels").read_bytes() == CONTENT
+    assert [*(home / "downloads").iterdir()] == []
+    assert f"waiting for another process that fetches into {home}/downloads" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,15 @@
 
 import hashlib
 import logging
+import os
 import shutil
 import tarfile
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from fcntl import LOCK_EX, LOCK_NB, flock
 from http import HTTPStatus
 from pathlib import Path, PurePosixPath
 from textwrap import shorten
@@ -23,7 +25,7 @@ from touche.data.remedies import how_to_download
 from touche.data.sources import find_source, official
 from touche.errors import InputError, ToucheError
 from touche.io.opening import md5, open_binary, opened, plain_name
-from touche.io.progress import bar
+from touche.io.progress import bar, say
 from touche.io.writing import make_folder, whole
 
 # Values of ``Status.word``.
@@ -54,10 +56,6 @@ class Status:
     problem: str = ""
 
 
-class RefusedError(InputError):
-    """A file that isn't the published one."""
-
-
 def fetch(
     source: Source, mirror: Path | None = None, folder: Path | None = None, *, keep: bool = False
 ) -> Status:
@@ -73,14 +71,14 @@ def fetch(
         keep: keep the downloaded archive, because another file needs it.
 
     Raises:
-        RefusedError: if the md5 differs, even for an existing file, or the archive is broken.
-        InputError: if the file can't be written.
+        InputError: if the md5 differs, even for an existing file, the archive is broken, or the file can't be
+            written.
         ToucheError: if the download fails.
     """
     status = verify(source, folder)
     if status.word == DIFFERS:
         path = find_source(source, folder) or source.path  # unless it has just been removed
-        raise RefusedError(path, status.remark, "delete the file, then fetch it again")
+        raise InputError(path, status.remark, "delete the file, then fetch it again")
     if status.word != MISSING:  # verified, or there is no md5 to compare with
         return Status(source.path, "available", status.remark)
     if source.agreement:
@@ -108,19 +106,54 @@ def _download_into_place(source: Source, data_folder: Path, keep: bool) -> Statu
     key = source.md5 or hashlib.md5(source.url.encode()).hexdigest()
     file = data_folder / "downloads" / f"{key}-{PurePosixPath(source.url).name}"
     make_folder(file.parent)
-    if not file.exists():  # an archive is downloaded once for all its files
-        part = file.with_name(f"{file.name}.part")
-        _download(source, part)
-        part.replace(file)
-    try:
-        status = _put_in_place(source, file, data_folder)
-    except RefusedError:
-        if not keep:  # otherwise, fetching again would fail forever
+    with _locked(file.with_name(f"{file.name}.lock")):
+        if find_source(source, data_folder):  # another process has fetched it in the meantime
+            return Status(source.path, "available")
+        if not file.exists():  # an archive is downloaded once for all its files
+            part = file.with_name(f"{file.name}.part")
+            _download(source, part)
+            part.replace(file)
+        try:
+            status = _put_in_place(source, file, data_folder)
+        except InputError as error:
+            if keep or error.path != file:
+                raise
+            file.unlink(missing_ok=True)  # otherwise, fetching again would fail forever
+            remedy = f"{source.path} was not accepted; fetch it again, or see {source.page}"
+            raise InputError(source.url, error.problem, remedy) from error
+        if not keep:
             file.unlink(missing_ok=True)
-        raise
-    if not keep:
-        file.unlink(missing_ok=True)
-    return status
+        return status
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Waits until no other process holds this lock file, then holds it. The file is removed at the end."""
+    is_locked = False
+    while not is_locked:
+        try:
+            file = path.open("ab")
+        except OSError as error:
+            raise InputError(
+                path, f"cannot be written ({error.strerror})", "choose another directory"
+            ) from error
+        with file:
+            try:
+                flock(file, LOCK_EX | LOCK_NB)
+            except BlockingIOError:
+                say(f"waiting for another process that fetches into {path.parent}")
+                flock(file, LOCK_EX)
+            except OSError:
+                pass  # some network file systems have no locks
+            # The process that held the lock has removed its lock file. Then we have locked a file without a
+            # name, and a third process may hold the new one.
+            with suppress(FileNotFoundError):
+                is_locked = os.path.samestat(os.fstat(file.fileno()), path.stat())
+            if is_locked:
+                try:
+                    yield
+                finally:
+                    path.unlink(missing_ok=True)
 
 
 def copy_samples(chosen: Sequence[str], mirror: Path | None, folder: Path | None = None) -> Iterator[Status]:
@@ -194,7 +227,7 @@ def _download(source: Source, part: Path) -> None:
     headers = {"Accept-Encoding": "identity", "Range": f"bytes={done}-"}
     try:
         with requests.get(source.url, headers=headers, stream=True, timeout=_TIMEOUT_SECONDS) as response:
-            if response.status_code == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
+            if done and response.status_code == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
                 return  # the partial file is complete; its md5 is checked next
             response.raise_for_status()
             # Any other status means that the server can't resume and sends the whole file.
@@ -236,7 +269,7 @@ def _put_in_place(source: Source, file: Path, data_folder: Path) -> Status:
     difference = _difference(source, file) if is_verifiable else ""
     if difference:
         remedy = f"{source.path} was not accepted; download it from {source.page}"
-        raise RefusedError(file, difference, remedy)
+        raise InputError(file, difference, remedy)
     if source.dataset:
         return _make_dataset(source, file, data_folder)
     make_folder(target.parent)
@@ -247,7 +280,7 @@ def _put_in_place(source: Source, file: Path, data_folder: Path) -> Status:
         out.flush()
         difference = _difference(source, Path(out.name)) if source.kind == RUNS else ""
         if difference:
-            raise RefusedError(file, difference, f"{source.path} was not accepted; see {source.page}")
+            raise InputError(file, difference, f"{source.path} was not accepted; see {source.page}")
     if source.kind == RUNS:
         return Status(source.path, "fetched")
     if not is_verifiable:
@@ -286,11 +319,11 @@ def _open_member(name: str, archive: Path) -> Iterator[IO[bytes]]:
                 member = next(members, None)
                 file = tar.extractfile(member) if member else None
             if file is None:
-                raise RefusedError(archive, f"no {name} in the archive", "download it again")
+                raise InputError(archive, f"no {name} in the archive", "download it again")
             yield file
     # Also errors of the caller's block, which reads the file. An encrypted file raises RuntimeError.
     except (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError, RuntimeError, zlib.error) as error:
-        raise RefusedError(archive, f"broken archive ({error})", "download it again") from error
+        raise InputError(archive, f"broken archive ({error})", "download it again") from error
 
 
 def _difference(source: Source, path: Path) -> str:
