@@ -25,7 +25,7 @@ from touche.io.writing import check_outputs
 from touche.scan.written_statistics import read_known
 from touche.tira.answers import data_of_answers, noting_answers
 from touche.tira.outputs import remove_earlier_run, write_run
-from touche.tira.provenance import Software, data_of_files, metadata
+from touche.tira.provenance import NO_STATISTICS, Software, data_of_files, metadata
 from touche.trec.columns import Run
 from touche.trec.runs import MAX_DEPTH
 from touche.trec.topics import Topic
@@ -41,28 +41,32 @@ class Runs:
 
         Args:
             team: the submitting team; if empty, TOUCHE_TEAM's value, or none.
-            statistics: the user's files; None for those in the baseline's folder, if there are any.
+            statistics: the user's files; None for those in the baseline's folder, if there are any. Without
+                any file, the baseline ranks by the documents' own statistics.
         """
+        has_own_choice = statistics is not None
         if statistics is None and ranker.folder and source.statistics:
             file = statistics_named(ranker.folder, source.statistics)
             if file.is_file():
                 statistics = StatisticsFiles(known=file, is_whole=source.is_whole)
-        if statistics:
+        if statistics and (statistics.known or statistics.output):
             source = replace(source, documents=source.documents.with_statistics(statistics))
         self.ranker = ranker
         self.source = source
         self._team = team
+        self._has_own_choice = has_own_choice
 
     @property
     def statistics_remark(self) -> str:
         """A remark if a file replaces the documents' statistics, or published ones are missing."""
         files = self.source.documents.statistics
         if files and files.known and not files.is_whole:
-            return f"ranks by the statistics in {files.known.name}, not by those of the documents"
-        # The files are just written, or the documents are the whole collection.
-        if files or self.source.is_whole or not self.source.statistics:
+            problem = f"ranks by the statistics in {files.known.name}, not by those of the documents"
+            return f"{problem}; --statistics {NO_STATISTICS} ranks by the documents' own"
+        if self._has_own_choice or self.source.is_whole or not self.source.statistics:
             return ""
-        return f"has no statistics named {self.source.statistics}, so it ranks by those of the documents"
+        problem = f"has no statistics named {self.source.statistics}, so it ranks by those of the documents"
+        return f"{problem}; only compare it with runs by --statistics {NO_STATISTICS}"
 
     @cached_property
     def _data(self) -> Future[dict[str, Any]]:
@@ -144,7 +148,7 @@ class Runs:
         first = next(rankings, None)
         if statistics and not uses:  # now, because a long run would be useless
             problem = "only baselines that rank with touche.scan use statistics"
-            raise ToucheError(f"{problem}; omit --statistics and --keep-statistics")
+            raise ToucheError(f"{problem}; omit --keep-statistics, and pass --statistics {NO_STATISTICS}")
         if first is not None:
             yield first
             yield from rankings
@@ -172,9 +176,12 @@ def statistics_files(
     """Returns the files for ``--statistics`` and ``--keep-statistics``; None if neither was passed.
 
     Args:
-        file_or_name: a file, or the name of statistics in the baseline's folder.
+        file_or_name: a file, the name of statistics in the baseline's folder, or ``none`` for the documents'
+            own.
         output: the file to write the statistics to.
     """
+    if file_or_name is not None and str(file_or_name) == NO_STATISTICS:
+        return StatisticsFiles(output=output)
     if file_or_name is None:
         return StatisticsFiles(output=output) if output else None
     in_folder = statistics_named(baseline.folder or Path(), str(file_or_name))
@@ -182,6 +189,8 @@ def statistics_files(
     if not path.exists():
         known = ", ".join(sorted(file.stem for file in in_folder.parent.glob("*.json")))
         alternative = f", or one of: {known}" if known else ""
-        raise InputError(path, "no such file", f"pass a file written by --keep-statistics{alternative}")
+        own = f"{NO_STATISTICS} for the documents' own"
+        remedy = f"pass a file written by --keep-statistics, {own}{alternative}"
+        raise InputError(path, "no such file", remedy)
     read_known(path)  # raises if it contains something else
     return StatisticsFiles(known=path, output=output)

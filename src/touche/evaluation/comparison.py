@@ -223,6 +223,8 @@ def compare(
         >>> comparison.run_a, comparison.difference, comparison.significant
         ('good', 0.25, False)
     """
+    from touche.tira.provenance import different_statistics  # imported late: takes 20 ms
+
     if evaluator is not None:
         check_choice("evaluator", evaluator, EVALUATORS)
     if published and (randomisation or bounds or reference is not None):
@@ -240,7 +242,8 @@ def compare(
         table = comparisons(evaluated, scored_by, reference_run, randomisation=randomisation, bounds=bounds)
         if not table and not table.per_topic:
             raise nothing_to_compare(table.warnings)
-    table = replace(table, warnings=(*table.warnings, *all_warnings(evaluated)))
+    warnings = (*table.warnings, *all_warnings(evaluated), *different_statistics(sources))
+    table = replace(table, warnings=warnings)
     for text in table.warnings:
         warn(text)
     return table

@@ -196,7 +196,12 @@ def wide(
         every_two=every_two,
     )
     why_missing = [sentence for test in tests for sentence in why_untested(test)]
-    table = replace(table, warnings=(*why_missing, *all_warnings(evaluated)), notes=all_notes(evaluated))
+    warnings = [*why_missing, *all_warnings(evaluated)]
+    if tests:
+        from touche.tira.provenance import different_statistics  # imported late: takes 20 ms
+
+        warnings += different_statistics(sources)
+    table = replace(table, warnings=tuple(warnings), notes=all_notes(evaluated))
     for text in table.warnings:
         warn(text)
     return table

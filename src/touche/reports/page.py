@@ -1,7 +1,9 @@
 """A report's pages: self-contained HTML files, and files next to them."""
 
+import logging
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
@@ -21,12 +23,14 @@ from touche.io.writing import check_outputs, make_folder, write_whole
 from touche.reports.plots import plot_intervals, save
 from touche.reports.report_content import published_parts, task_report
 from touche.reports.report_records import Report, TaskReport
+from touche.tira.provenance import different_statistics
 from touche.trec.run_forms import AnyQrels, AnyRun, list_of_runs, qrels_source, run_sources
 
 if TYPE_CHECKING:
     from ir_measures.measures import Measure
 
 PAGE_FILE = "index.html"
+_log = logging.getLogger(__name__)
 
 
 def report(
@@ -81,6 +85,9 @@ def report(
     evaluated = score_runs(sources, [scored_task], judgments_of([scored_task], judgments))
     reference_run = find_reference(reference, sources, evaluated)
     part = task_report(evaluated, task or scored_task.id, reference_run.name if reference_run else "")
+    for warning in (different := different_statistics(sources)):
+        _log.warning(warning)
+    part = replace(part, warnings=[*part.warnings, *different])
     title = f"{len(part.runs)} run{'s' if len(part.runs) > 1 else ''} of {part.dataset}"
     return write(Report(title, command, [part]), folder)
 

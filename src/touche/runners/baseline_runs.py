@@ -132,8 +132,9 @@ def write_run(
             such as ``s3a://bucket/corpus``.
         documents: documents instead of a dataset, as for ``run``.
         corpus: an ir_datasets corpus, for a folder that contains only topics.
-        statistics: a file with statistics of the whole collection that the dataset comes from, or the name of
-            statistics in the baseline's folder.
+        statistics: a file with statistics of the whole collection that the dataset comes from, the name of
+            statistics in the baseline's folder, or ``none`` for the documents' own. By default those that the
+            baseline ships for the dataset, or else the documents' own.
         keep_statistics: a file to write the statistics to.
         tag: the last column of run.txt; by default the baseline's name and changed options.
         team: the submitting team; by default the one in ``TOUCHE_TEAM``, or none.

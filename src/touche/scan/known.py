@@ -1,7 +1,8 @@
 """Statistics to rank with: the whole collection's if they are known, otherwise the documents' own."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from itertools import compress
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from touche.scan.statistics import UNKNOWN, Statistics
 from touche.scan.written_statistics import KnownStatistics, read_known, write_statistics
 
 _REMEDY = (
-    "use statistics for the same baseline, options and topics, or a folder of your own without statistics"
+    "use statistics for the same baseline, options and topics, or --statistics none for the documents' own"
 )
 # Known numbers can be fitted to float32 scores. Smaller ones can be off by 1, others by a relative
 # error.
@@ -27,7 +28,10 @@ _log = logging.getLogger(__name__)
 
 
 def known_or_counted(
-    files: StatisticsFiles | None, fields: Mapping[str, Vocabulary], counted: Sequence[Statistics]
+    files: StatisticsFiles | None,
+    fields: Mapping[str, Vocabulary],
+    counted: Sequence[Statistics],
+    unweighted: Collection[str] = (),
 ) -> Sequence[Statistics]:
     """Returns the statistics to rank with: the whole collection's if a file has them, otherwise ``counted``.
 
@@ -39,6 +43,7 @@ def known_or_counted(
         files: the statistics files, or None; ``Documents.statistics``.
         fields: the topics' terms per field.
         counted: each field's statistics, counted in the documents to rank.
+        unweighted: terms with weight 0 in all queries. If the file lacks them, they use ``counted``.
 
     Raises:
         InputError: if a file can't be read or written, or its fields, analyses, terms or documents don't fit.
@@ -57,7 +62,7 @@ def known_or_counted(
         _log_differences(files.known.name, known, fields, by_field)
         return counted
     return [
-        _whole_statistics(files.known, known, name, vocabulary, by_field[name])
+        _whole_statistics(files.known, known, name, vocabulary, by_field[name], unweighted)
         for name, vocabulary in fields.items()
     ]
 
@@ -68,6 +73,7 @@ def _whole_statistics(
     name: str,
     vocabulary: Vocabulary,
     counted: Statistics,
+    unweighted: Collection[str],
 ) -> Statistics:
     """Returns a field's known statistics for the whole collection, or ``counted`` if it is null in the file.
 
@@ -77,6 +83,7 @@ def _whole_statistics(
         name: the field's name.
         vocabulary: the topics' terms.
         counted: the statistics counted in the documents to rank.
+        unweighted: terms that the file may lack.
 
     Raises:
         InputError: if the documents can't be a part of the collection.
@@ -88,9 +95,16 @@ def _whole_statistics(
         problem = f"no statistics of the field {name!r} with the analysis {vocabulary.analysis!r}"
         raise InputError(path, problem, _REMEDY)
     missing = vocabulary.indexes.keys() - known.terms.keys()
-    if missing:
-        raise InputError(path, f"no statistics of the term {min(missing)!r} in the field {name!r}", _REMEDY)
+    missing_weighted = missing.difference(unweighted)
+    if missing_weighted:
+        problem = f"no statistics of the term {min(missing_weighted)!r} in the field {name!r}"
+        raise InputError(path, problem, _REMEDY)
     whole = _statistics(known, vocabulary)
+    if missing:
+        # They add 0 to scores, so any numbers will do that formulas accept.
+        is_missing = [term in missing for term in vocabulary.indexes]
+        df = np.where(is_missing, counted.df, whole.df)
+        whole = replace(whole, df=df, ttf=np.where(is_missing, counted.ttf, whole.ttf))
     exceeded_terms: list[str] = []  # more frequent here than in the whole collection
     if not known.estimated:  # an estimate can be too small
         is_exceeded = _exceeds(counted.df, whole.df) | _exceeds(counted.ttf, whole.ttf)

@@ -152,6 +152,7 @@ class Collection:
         replacements = queries or {}
         all_queries = {number: replacements.get(number, title) for number, title in titles.items()}
         vocabulary = Vocabulary.from_terms(chain.from_iterable(all_queries.values()), analysis)
+        weighted = {term for query in all_queries.values() for term, weight in query.items() if weight}
         collection = Documents.of(documents)
         candidates = frozenset(id for topic in topics for id in topic.candidates or ())
         reading = Reading(
@@ -168,7 +169,12 @@ class Collection:
         return cls(
             vocabulary=vocabulary,
             parts=parts,
-            statistics=known_or_counted(collection.statistics, dict.fromkeys(fields, vocabulary), counted),
+            statistics=known_or_counted(
+                collection.statistics,
+                dict.fromkeys(fields, vocabulary),
+                counted,
+                unweighted=vocabulary.indexes.keys() - weighted,
+            ),
             queries=all_queries,
         )
 

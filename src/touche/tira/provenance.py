@@ -5,7 +5,7 @@ import math
 import os
 import platform
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
@@ -31,6 +31,8 @@ TEAM_VARIABLE = "TOUCHE_TEAM"  # set in the images of this project's own baselin
 IMAGE_VARIABLE = "TOUCHE_IMAGE_DIGEST"  # set by the sandbox: digest of the image's content
 TIRA_DATASET_VARIABLE = "TIRA_DATASET_ID"  # set by TIRA, but TIRA's client sets the literal "id"
 PROJECT = "touche-baselines"
+NO_STATISTICS = "none"
+"""The value of --statistics, and the name in the metadata, for the documents' own statistics."""
 _MOST_FILES = 100  # per suffix; more files are not hashed
 _MOST_BYTES = 10_000_000_000  # per suffix; larger files are not hashed
 _BLOCK_BYTES = 1 << 22  # read at a time
@@ -70,6 +72,7 @@ def data_of_files(paths: Sequence[Path], statistics: Path | None = None, dataset
 
     Args:
         paths: the topics first, then the documents; none if no file was read, e.g. with ir_datasets.
+        statistics: the file with statistics that replace the documents' own; None for their own.
         dataset: the dataset's id; empty for a folder.
     """
     folder_of_topics = paths[0].parent if paths else None  # may contain TIRA's metadata.json
@@ -77,10 +80,11 @@ def data_of_files(paths: Sequence[Path], statistics: Path | None = None, dataset
         "name": dataset or _dataset_id(folder_of_topics) or _name_of_folder(paths),
         "files": _describe_files(paths),
     }
-    data: dict[str, Any] = {"test collection": collection}
-    if statistics is not None:
-        data["statistics"] = {"md5": _md5(statistics)}
-    return data
+    if statistics is None:
+        used = {"name": NO_STATISTICS}
+    else:
+        used = {"name": statistics.stem, "md5": _md5(statistics)}
+    return {"test collection": collection, "statistics": used}
 
 
 def data_of_runs(runs: Sequence[RunSource], dataset: str) -> dict[str, Any]:
@@ -210,6 +214,27 @@ def task_of_run(run: Path) -> str:
     files = _value_in(record, dict, "data", "test collection", "files") or {}
     candidates = [id for id, card in tasks.all_tasks().items() if card.topics in files]
     return candidates[0] if len(candidates) == 1 else ""
+
+
+def different_statistics(runs: Iterable[RunSource]) -> list[str]:
+    """Returns a warning if runs were ranked with different statistics, according to the metadata next to
+    them. Runs without metadata are left out.
+    """
+    run_by_statistics: dict[str, str] = {}
+    for run in runs:
+        if run.content is None:
+            record = _read_metadata(run.path.parent / METADATA_FILE)
+            name = _value_in(record, str, "data", "statistics", "name")
+            if name is not None:
+                run_by_statistics.setdefault(name, str(run.name))
+    if len(run_by_statistics) < 2:
+        return []
+    parts = [
+        f"{run} with {'those of the documents' if name == NO_STATISTICS else name}"
+        for name, run in run_by_statistics.items()
+    ]
+    problem = f"the runs were ranked with different statistics: {', '.join(parts)}"
+    return [f"{problem}; to compare methods, run all of them with --statistics {NO_STATISTICS}"]
 
 
 def _read_metadata(metadata: Path) -> Any:
