@@ -86,7 +86,6 @@ def test_topics_documents_depths_and_comparisons(part: TaskReport) -> None:
     }
     assert means["nDCG@1"] == pytest.approx([3 / 4, 1 / 4])
     assert means["nDCG@3"] == pytest.approx([3 / 4, (2 * SECOND + 1) / 4])
-    assert part.by_mean_rank("touche") == ["first", "second"] and part.mean_rank("second", "touche") == 1.5
     assert (part.reference, part.letters) == ("first", {"first": "A", "second": "B"})
 
 
@@ -123,10 +122,8 @@ def test_a_run_is_the_published_one_by_every_evaluator_if_it_is_by_one(reports: 
         "touche": [("mask", "Zorro"), ("Boots", "")],
         "trec_eval": [("Boots", ""), ("mask", "Zorro")],
     }
-    assert [row.number for row in boards["trec_eval"]] == [
-        2,
-        2,
-    ]  # with Zorro above Boots, and Boots above the run
+    # Zorro is above Boots; the run has no place, because an eighth of its results is unjudged.
+    assert [row.number for row in boards["trec_eval"]] == [2, None]
     zorro = boards["trec_eval"][1].published
     assert zorro and zorro.value == 1.0
 
@@ -157,6 +154,54 @@ def test_what_is_unjudged_or_missing_is_marked(reports: Reports) -> None:
     board = reports.part(*(run_of(*lists, tag=tag) for tag, lists in runs.items())).views[0].board
     marked = {row.name: row.doubtful for row in board}
     assert marked == {"whole": False, "holes": True, "missing": True}
+
+
+def test_runs_that_evaluate_does_not_rank_have_no_place_and_the_same_mark_in_every_table(
+    reports: Reports,
+) -> None:
+    """With published results. ``holes`` has the highest mean, and an eighth of its results is unjudged."""
+    reports.task(published("Zorro", 0.95), published("Boots", 0.5), quality="b")
+    lists = {"holes": ("1 a x", *ALL[1:]), "fine": ("1 a b", "2 a b", "3 a b", "4 b a"), "low": ALL[:3]}
+    part = reports.part(*(run_of(*topics, tag=tag) for tag, topics in lists.items()))
+    for view in part.views:
+        places = {name: row.number for name, row in view.run_rows.items()}
+        if view.dimension == "relevance":
+            assert (places["holes"], places["low"], places["fine"]) == (None, None, 2)
+        scores = [row.shown for row in view.run_rows.values()]
+        assert all(isinstance(score, Score) and score.rank in (None, places[score.name]) for score in scores)
+    assert part.by_mean_rank("trec_eval")[0] == "fine"
+    assert part.mean_rank("fine", "trec_eval") == 1 and part.mean_rank("holes", "trec_eval") is None
+    assert part.reference == "fine"
+    html = reports.page(part).read_text()
+    for title in ("Which run is best", "Among the published results", "Topic by topic", "Run against run"):
+        section = html.partition(f"<h2>{title}</h2>")[2].partition("</section>")[0]
+        for table in re.findall("<table.*?</table>", section, re.DOTALL):
+            rows_of_run = [row for row in re.findall("<tr.*?</tr>", table, re.DOTALL) if ">holes<" in row]
+            assert all("not comparable" in row for row in rows_of_run), title
+        assert "not comparable" in section, title
+    svg = (reports.folder / "out" / "made-up-relevance-trec_eval-intervals.svg").read_text()
+    assert ">not comparable<" in svg
+
+
+def test_on_some_topics_a_run_is_only_doubtful_for_what_it_lacks(reports: Reports) -> None:
+    reports.task(only_topics=("1", "2", "3", "4"))
+    board = reports.part(run_of(*ALL, tag="fine"), run_of("1 a x", *ALL[1:], tag="holes")).views[0].board
+    assert {row.name: (row.doubtful, row.number) for row in board} == {"fine": (False, 1), "holes": (True, 1)}
+
+
+def test_a_pair_of_runs_has_one_difference_over_topics_that_both_have(reports: Reports) -> None:
+    """touche leaves out topic 4 of ``missing``, in which the other run gains nothing."""
+    reports.task()
+    part = reports.part(
+        run_of("1 a b", "2 a b", "3 b a", "4 b", tag="whole"), run_of("1 b a", *ALL[1:3], tag="missing")
+    )
+    view = next(view for view in part.views if view.evaluator == "touche")
+    (compared,) = view.comparisons
+    assert compared.topics == 3 and view.shared_topics(compared) == "all but 4"
+    html = reports.page(part).read_text()
+    assert "<small>on 3 topics: all but 4</small>" in html
+    depths = re.findall('<tbody class="depths">.*?</tbody>', html, re.DOTALL)
+    assert depths and all("<i>" not in table and "--r" not in table for table in depths)
 
 
 def test_where_the_evaluators_see_other_results_both_are_shown(reports: Reports) -> None:
@@ -336,13 +381,16 @@ def test_a_regression_that_fails_has_its_report(touche: Touche, write: Write, tm
 def test_detected_stances_of_a_published_run_stand_there_once(part: TaskReport) -> None:
     """The table of stances may print another tag; value and N are enough if only one row has them."""
     row = {"dimension": "stance", "measure": "macro F1", "results": 5}
-    score = SimpleNamespace(mean=0.1584, low=None, high=None, judged=None, comparable=True, results=5)
+    score = SimpleNamespace(
+        mean=0.1584, low=None, high=None, judged=None, comparable=True, results=5, rank=None
+    )
     run: Any = SimpleNamespace(
         name="run",
         tag="BM25-Baseline",
         scores={SCRIPT: score},
         task=part.task,
         mean_bounds=lambda evaluator: None,
+        is_ranking=False,
     )
     rows = [
         published("Boots", 0.158, tag="Always-NO", **row),

@@ -32,7 +32,7 @@ def report(
     official runs in your data's folder runs/TASK.
 
     By default, runs are compared with the organizers' baseline, or its rerun, if it's among the RUNs.
-    Otherwise they're compared with the RUN that has the highest mean.
+    Otherwise they're compared with the RUN that has the highest comparable mean.
     """
     if all_published and (runs or reference or any(scoring.values())):
         raise click.UsageError("--all-published takes no RUNs and no scoring options; omit them")

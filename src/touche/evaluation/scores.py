@@ -391,16 +391,20 @@ class Evaluated(InDimension):
     def _is_comparable(self, evaluation: Evaluation) -> bool:
         """Returns whether a mean is comparable with published values.
 
-        For stances, N must be the same as for a published value. For rankings, the run needs results for all
-        the task's judged topics, and only few of them can be unjudged.
+        For stances, N must be the same as for a published value. Rankings have to be complete, for a task
+        with all its topics.
         """
         if self.official_md5:
             return False
         if not self.is_ranking:
             published = {row.results for row in self.task.published if row.dimension == STANCE}
             return evaluation.results in published
+        return self.is_complete(evaluation) and not self.task.only_topics
+
+    def is_complete(self, evaluation: Evaluation) -> bool:
+        """Returns whether a ranking has results for all judged topics, only few of them unjudged."""
         topics = {*map(topic_in, self.judgments)} if evaluation.per_ranking else self.judgments.keys()
-        is_whole = evaluation.judged_per_topic.keys() >= topics and not self.task.only_topics
+        is_whole = evaluation.judged_per_topic.keys() >= topics
         return is_whole and evaluation.unjudged <= unjudged_limit(self.task)
 
 

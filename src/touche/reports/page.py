@@ -52,7 +52,7 @@ def report(
         task: the id of the task; None if there are only qrels.
         measure, qrels: another measure, or other qrels, as for ``evaluate``.
         reference: one of the runs, its tag or its path, to compare the others with; by default the
-            organizers' baseline, or else the run with the highest mean.
+            organizers' baseline, or else the run with the highest comparable mean.
         all_published: whether to show the published results of all tasks instead.
         command: the command that the page names.
 

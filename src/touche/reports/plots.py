@@ -74,6 +74,9 @@ def plot_intervals(rows: "Sequence[LeaderboardRow]", xlabel: str) -> "Figure":
                 axes.plot([], [], color=colour, marker=marker, label=legend)
         if any(row.note for row in rows):
             axes.plot([], [], color=_GREY, linestyle=_DOTTED, label="not a 95% interval")
+        if any(row.doubtful for row in rows):
+            colour, marker, _ = _LOOKS["given"]
+            axes.plot([], [], marker, color=colour, markerfacecolor="white", label="not comparable")
         _, entries = axes.get_legend_handles_labels()
         if len(entries) > 1:  # a single entry wouldn't explain anything
             figure.legend(loc="outside upper right", ncols=len(entries), frameon=False, fontsize=9)

@@ -43,7 +43,8 @@ def task_report(runs: Sequence[Evaluated], dataset: str, reference: str = "") ->
         runs: all runs in all dimensions, with all the measure's evaluators.
         dataset: the id of the task, or of a dataset with another corpus, which provides the texts.
         reference: the name of the run to compare the others with. By default the organizers' baseline, as
-            submitted or rerun by ``touche run``; if it isn't among the runs, the run with the highest mean.
+            submitted or rerun by ``touche run``; if it isn't among the runs, the run with the highest
+            comparable mean.
 
     Raises:
         ToucheError: if a file is now missing, or the corpus is broken.
@@ -141,14 +142,17 @@ def _files(runs: Sequence[Evaluated]) -> list[RunFile]:
 
 
 def _default_reference(runs: Sequence[Evaluated], views: Sequence[View]) -> str:
-    """Returns the run to compare with: an organizers' baseline or the best; empty for a single run."""
+    """Returns the run to compare with: an organizers' baseline, or the best run, if possible a comparable
+    one; empty for a single run.
+    """
     if len(runs) < 2:
         return ""
     baselines = [row for row in runs[0].task.published if row.baseline]
     tags = {*rerun_tags(baselines), *(row.tag for row in baselines)}
     plain_tags = {_plain(tag) for tag in tags}
     baseline_names = [run.name for run in runs if _plain(run.tag) in plain_tags]
-    return baseline_names[0] if baseline_names else next(iter(views[0].run_rows))
+    comparable_names = [row.name for row in views[0].run_rows.values() if not row.doubtful]
+    return next(iter([*baseline_names, *comparable_names, *views[0].run_rows]))
 
 
 def _missing_texts(
@@ -263,18 +267,20 @@ def _board(
     board = list[LeaderboardRow]()
     for run, printed in zip(runs, printed_means, strict=True):
         twin = twins.get(run.name)
-        # Rank among published results if there are any, so that other given runs don't change the ranks.
-        # The run's own published result doesn't count.
-        others = [rounded(row.value) for row in results if row != twin] if results else printed_means
+        # Rank among published results if there are any, like ``touche evaluate``, so that other given runs
+        # don't change the ranks.
+        score = run.scores[evaluator]
+        number = score.rank if results else 1 + sum(other > printed for other in printed_means)
         board.append(
             LeaderboardRow(
                 name=run.name,
-                number=1 + sum(other > printed for other in others),
+                number=number,
                 printed=printed,
-                shown=run.scores[evaluator],
+                shown=score,
                 # None if it was published with another evaluator, and isn't in this view.
                 published=results.get(twin) if twin else None,
                 published_as=names_of_results.get(twin, "") if twin else "",
+                doubtful=run.is_ranking and _is_doubtful(run, evaluator),
             )
         )
     check_of_row = checks(tasks.task(published[0].task)) if published else {}
@@ -291,6 +297,11 @@ def _board(
                 )
             )
     return sorted(board, key=lambda row: -row.printed)
+
+
+def _is_doubtful(run: Evaluated, evaluator: str) -> bool:
+    """Returns whether a run's means aren't comparable, for whatever topics the dataset has."""
+    return bool(run.official_md5) or not run.is_complete(run.evaluations[evaluator])
 
 
 def _printed_mean(run: Evaluated, evaluator: str) -> float:

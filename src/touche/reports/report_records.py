@@ -37,23 +37,27 @@ class LeaderboardRow:
 
     Attributes:
         name: the run's name, or team and run.
-        number: the rank from 1. Given runs are ranked among the published runs or, if there are none, among
-            each other. Runs with equal printed values share a rank.
+        number: the rank from 1. Given runs are ranked among the published runs as by ``touche evaluate``, and
+            None if it refuses to rank them. If there are no published runs, they are ranked among each other.
+            Runs with equal printed values share a rank.
         printed: the value as printed in tables, which determines ranks; -1, below all others, if there is
             none.
         shown: a given run's score, or a published result.
         published: the published result; None if a given run isn't published.
         published_as: the name that a given run was published under; otherwise empty.
         check: whether a published value was re-evaluated, and its run's address (``public_runs.checks``).
+        doubtful: whether a given run isn't comparable with others, because documents are unjudged, topics are
+            missing, or the judgments aren't the publisher's.
     """
 
     name: str
-    number: int
+    number: int | None
     printed: float
     shown: Score | PublishedResult
     published: PublishedResult | None
     published_as: str = ""
     check: tuple[str, str] = ("", "")
+    doubtful: bool = False
 
     @property
     def kind(self) -> str:
@@ -76,11 +80,6 @@ class LeaderboardRow:
     def listed(self) -> bool:
         """Whether it's in the short table and the plot: given runs, baselines, and each team's best."""
         return isinstance(self.shown, Score) or self.shown.is_shortlisted
-
-    @property
-    def doubtful(self) -> bool:
-        """Whether it isn't comparable, because documents are unjudged or topics missing."""
-        return isinstance(self.shown, Score) and not self.shown.comparable
 
 
 @dataclass(frozen=True)
@@ -213,6 +212,18 @@ class View:
                 higher = comparison.run_a if comparison.difference > 0 else comparison.run_b
                 return 1 if higher == run else -1
         return 0
+
+    def shared_topics(self, comparison: Comparison) -> str:
+        """Returns the topics that a comparison covers, if its runs don't have all: the shorter of the lists
+        of included and omitted topics.
+        """
+        run_a = self.evaluations[comparison.run_a].per_topic
+        run_b = self.evaluations[comparison.run_b].per_topic
+        shared = [topic for topic in self.topics if topic in run_a and topic in run_b]
+        others = [topic for topic in self.topics if topic not in shared]
+        if not others:
+            return ""
+        return f"all but {', '.join(others)}" if len(others) <= len(shared) else f"only {', '.join(shared)}"
 
     def comparisons_with(self, run: str) -> list[Comparison]:
         """Returns a run's comparisons with the others."""
@@ -402,16 +413,23 @@ class TaskReport:
         """Returns an evaluator's views, one per dimension."""
         return [view for view in self.views if view.evaluator == evaluator]
 
-    def mean_rank(self, run: str, evaluator: str) -> float:
-        """Returns a run's rank among the given runs, averaged over dimensions."""
-        return fmean(
-            1 + sum(row.printed > view.run_rows[run].printed for row in view.run_rows.values())
-            for view in self.views_by(evaluator)
-        )
+    def mean_rank(self, run: str, evaluator: str) -> float | None:
+        """Returns a run's rank among the given runs with a place, averaged over dimensions; None if it has no
+        place in one of them.
+        """
+        ranks = []
+        for view in self.views_by(evaluator):
+            own_row = view.run_rows[run]
+            if own_row.number is None:
+                return None
+            rows = [row for row in view.run_rows.values() if row.number is not None]
+            ranks.append(1 + sum(row.printed > own_row.printed for row in rows))
+        return fmean(ranks)
 
     def by_mean_rank(self, evaluator: str) -> list[str]:
-        """Returns the runs, best mean rank first."""
-        return sorted((run.name for run in self.runs), key=lambda run: self.mean_rank(run, evaluator))
+        """Returns the runs, best mean rank first; runs without one come last."""
+        ranks = {run.name: self.mean_rank(run.name, evaluator) for run in self.runs}
+        return sorted(ranks, key=lambda run: (ranks[run] is None, ranks[run] or 0))
 
 
 @dataclass(frozen=True)

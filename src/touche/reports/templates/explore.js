@@ -63,7 +63,7 @@ const refer = () => {
     const gone = heads.map(head => Boolean(beside && head.dataset.run && ![reference, beside].includes(head.dataset.run)));
     for (const row of table.rows) {
       if (row.cells.length < heads.length) continue;
-      if (row.cells[at].matches("td")) {
+      if (row.cells[at].matches("td") && !row.closest(".depths")) { // depths show means, which may be over other topics
         const held = row.cells[at].style.getPropertyValue("--v");
         held ? row.style.setProperty("--r", held) : row.removeAttribute("style");
         for (const cell of row.cells) {
