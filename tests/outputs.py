@@ -26,7 +26,7 @@ _ANY_LINES = "..."
 
 def main(pages: list[Path]) -> None:
     """Rewrites pages and tables."""
-    for page, table in tables.on_pages().items():
+    for page, table in tables.on_pages():
         rewrite(ROOT / page, partial(with_table, table=table))
     shown = [page for page in pages if any(step.shown is not None for step in steps(page))]
     with TemporaryDirectory() as folder:

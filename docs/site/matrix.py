@@ -82,7 +82,7 @@ class Cell:
         steps = [whole]
         if first.on_topics:
             topics = Step(
-                part=f"{self.share}, rerun with statistics of the whole corpus",
+                part=f"{self.share}, rerun {tables.RERUN_OF_TOPICS}",
                 commands=_commands([first], first.on_topics.dataset),
                 last=first.on_topics if self.reproduces_topics else None,
                 missing="" if self.reproduces_topics else "some values differ",

@@ -57,6 +57,8 @@ def test_make_outputs_replaces_the_shown_lines_by_the_most_similar_ones() -> Non
     ("page", "beginning", "table"),
     [
         ("README.md", "| [bm25]", tables.summary()),
+        ("README.md", "| container images", tables.checks("docs/")),
+        ("docs/index.md", "| container images", tables.checks("")),
         ("docs/how-to/evaluate.md", "| `ERR`", tables.own_measures()),
         ("docs/reference/files.md", "| `pages.csv`", tables.documents()),
         ("docs/reference/python.md", "| `touche.fuse`", tables.functions()),
