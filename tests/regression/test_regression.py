@@ -159,6 +159,23 @@ def test_update_rewrites_pinned_values_only_and_says_what_moved(touche: Touche, 
     assert path.read_text() == "# the spot check\n" + ENTRY.format(value=SCORE) + published + RUN
 
 
+def test_update_fails_for_a_pin_that_it_cannot_renew_if_another_one_moved(
+    touche: Touche, clone: Path
+) -> None:
+    missing = ELSEWHERE.replace('source = "table 6"', "").replace("published", "pinned")
+    path = expect(clone, ENTRY.format(value=SCORE) + missing)
+    code, _, err = touche("regress", "--update")
+    line = "not renewed: dirichletlm on touche-2020-task-2, relevance, trec_eval: 0.568 (missing)"
+    assert code == 0 and line in err  # nothing moved
+    path.write_text(ENTRY.format(value=0.4) + missing)
+    code, out, err = touche("regress", "--update")
+    assert code == 1 and line in err and "moved: dirichletlm on small-passages" in err
+    assert "expected results: 1 passed, 1 not renewed" in out
+    assert "not renewed: another pinned value of this baseline moved; " in out
+    assert path.read_text() == ENTRY.format(value=SCORE) + missing
+    assert touche("regress", "--update")[0] == 0
+
+
 def test_a_score_without_judged_results_is_not_pinned(clone: Path) -> None:
     path = expect(clone, ENTRY.format(value=SCORE))
     [outcome] = update(outcomes(writing("11 Q0 an-id-of-another-corpus 1 2.5 mine\n")), print)

@@ -61,8 +61,8 @@ _COLOURS = {
     option("--all every", "With --official, show each published value."),
     option(
         "--update",
-        "Overwrite pinned values that changed on purpose. Published values stay. With --official, write to "
-        "the index of public runs which runs were checked.",
+        "Overwrite pinned values that changed on purpose, and name those that could not be renewed. "
+        "Published values stay. With --official, write to the index of public runs which runs were checked.",
     ),
     option("--per-topic", "Also print each topic's published and measured value."),
     option("--twice", "Run each baseline twice and compare run.txt byte by byte."),
@@ -89,7 +89,8 @@ def regress(
     """Rerun baselines on all available datasets and check that their scores haven't changed.
 
     A baseline's expected scores and rankings are in its expected.toml. Exit with 1 if a score is too low or
-    too high, a ranking has changed, a run failed, or a published value differs. Other runs continue after a
+    too high, a ranking has changed, a run failed, or a published value differs; with --update, also if a
+    value moved, but another one of the same baseline could not be renewed. Other runs continue after a
     failure. In GitHub Actions, the table also appears in the job's summary.
     """
     check_runner(options["runner"])

@@ -27,11 +27,12 @@ CHANGED = "changed"
 MISSING = "missing"
 FAILED = "failed"
 NOT_THE_SAME = "not the same twice"
+NOT_RENEWED = "not renewed"  # by --update, although another pinned value of the baseline moved
 NOT_INSTALLED = "not installed"
 NOTHING_EXPECTED = "nothing expected"
 NOT_AS_REPORTED = "not as reported"  # another implementation's value can't fail
 UNCHECKED = (MISSING, NOT_INSTALLED, NOTHING_EXPECTED)  # nothing was checked
-BROKEN = (TOO_LOW, TOO_HIGH, CHANGED, FAILED, NOT_THE_SAME)  # these make the regression fail
+BROKEN = (TOO_LOW, TOO_HIGH, CHANGED, FAILED, NOT_THE_SAME, NOT_RENEWED)  # these make the regression fail
 
 _log = logging.getLogger(__name__)
 
@@ -65,7 +66,8 @@ class Outcome:
     Attributes:
         expected: the expectation.
         verdict: ``passed``, ``too low``, ``too high``, ``changed`` (a ranking), ``not as reported``,
-            ``missing``, ``not installed``, ``nothing expected``, ``failed``, ``not the same twice``.
+            ``missing``, ``not installed``, ``nothing expected``, ``failed``, ``not the same twice``,
+            ``not renewed`` (by an update).
         got: the measured value, or None.
         judged: the measured Judged@k, or None.
         remark: why it failed, or further results.

@@ -3,7 +3,7 @@
 import json
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import replace
 
@@ -11,11 +11,12 @@ from msgspec import structs
 
 from touche.baselines.expected import EXPECTED_FILE, PINNED, Expected, read_expected
 from touche.baselines.loader import baseline_folder, is_shipped
+from touche.data.places import remedy_for
 from touche.errors import InputError
 from touche.io.origin import clone
 from touche.io.toml import read_toml
 from touche.io.writing import write_whole
-from touche.regression.outcomes import NOT_THE_SAME, PASSED, Outcome, failed
+from touche.regression.outcomes import NOT_RENEWED, NOT_THE_SAME, PASSED, Outcome, failed
 from touche.runners.programs import Log
 
 _DIGITS = 5  # decimals of pinned numbers
@@ -26,13 +27,43 @@ def update(outcomes: Iterable[Outcome], log: Log) -> list[Outcome]:
 
     Args:
         outcomes: the outcomes.
-        log: called with a line for each value that moved.
+        log: called with a line for each value that moved, or that could not be renewed.
 
     Returns:
         All outcomes; replaced ones have passed, or failed if the file can't be written. A score without
-        judged results isn't written, and its remark says so.
+        judged results isn't written, and its remark says so. If a baseline's value moved, its pinned values
+        that couldn't be measured are ``not renewed``, because they belong to the earlier method.
     """
-    return [_updated(outcome, log) for outcome in outcomes]
+    before = list(outcomes)
+    after = [_updated(outcome, log) for outcome in before]
+    moved = {  # baselines; an empty value is a new entry's
+        new.expected.baseline
+        for old, new in zip(before, after, strict=True)
+        if old.expected != new.expected and old.expected.value != ""
+    }
+    return [_with_warning(outcome, moved, log) for outcome in after]
+
+
+def _with_warning(outcome: Outcome, moved: Collection[str], log: Log) -> Outcome:
+    """Logs a pinned value that wasn't renewed. Returns the outcome, which fails if another value moved.
+
+    Args:
+        outcome: an outcome after the update.
+        moved: the baselines whose values moved.
+        log: called with the line.
+    """
+    expected = outcome.expected
+    # An outcome without a table is about the whole file.
+    if expected.kind != PINNED or not expected.TABLE or outcome.verdict == PASSED:
+        return outcome
+    log(f"not renewed: {_subject(expected)}: {expected.value or '–'} ({outcome.verdict})")
+    if expected.baseline not in moved or outcome.is_broken:
+        return outcome
+    remedy = outcome.remark or remedy_for([expected.dataset])
+    remark = (
+        f"another pinned value of this baseline moved; {remedy}; then repeat the command, or remove the entry"
+    )
+    return replace(outcome, verdict=NOT_RENEWED, remark=remark)
 
 
 def _updated(outcome: Outcome, log: Log) -> Outcome:
@@ -53,12 +84,16 @@ def _updated(outcome: Outcome, log: Log) -> Outcome:
     except Exception as error:
         unwritten = failed(expected, error)
         return replace(outcome, verdict=unwritten.verdict, remark=unwritten.remark)
-    parts = (f"{expected.command} on {expected.dataset}", *expected.value_name_and_evaluator)
-    subject = ", ".join(part for part in parts if part)  # a ranking has no evaluator
     difference = "" if outcome.difference is None else f" ({outcome.difference:+.5f})"
     old_text = "–" if expected.value == "" else expected.value  # a new entry's digest is empty
-    log(f"moved: {subject}: {old_text} -> {pinned.value}{difference}")
+    log(f"moved: {_subject(expected)}: {old_text} -> {pinned.value}{difference}")
     return replace(outcome, expected=pinned, verdict=PASSED)
+
+
+def _subject(expected: Expected) -> str:
+    """Returns an entry's command, dataset and value name in words."""
+    parts = (f"{expected.command} on {expected.dataset}", *expected.value_name_and_evaluator)
+    return ", ".join(part for part in parts if part)  # a ranking has no evaluator
 
 
 def _rewrite(expected: Expected, pinned: Expected) -> None:

@@ -72,7 +72,8 @@ def regress(
         runner: where the baselines run.
         limits: a sandbox's limits.
         twice: run each baseline twice and compare run.txt byte by byte.
-        update: overwrite pinned values that changed; published values stay.
+        update: overwrite pinned values that changed; published values stay. If one moved, but another one of
+            the same baseline could not be renewed, that is a failure.
         output: a JSON file for the records, written after each result; None for no file.
         junit: a JUnit XML file; None for no file.
         report: a folder for a page with the table, the times and a report per dataset; None for no page.
