@@ -55,6 +55,30 @@ def test_both_evaluators_by_hand(
     assert [result.judged for result in results] == [judged, judged]
 
 
+FULL: Qrels = {"1": {"a": 1, "b": 2}, "2": {"a": 1, "b": 2}}
+BOTH = [*run("a", "b"), *run("b", "a", topic="2")]
+
+
+@pytest.mark.parametrize(
+    ("lines", "qrels", "is_equal"),
+    [
+        (BOTH, FULL, True),
+        ([*BOTH, *run("x", topic="3")], FULL, True),  # a topic without judgments
+        ([*run("x", "b"), *BOTH[2:]], FULL, False),  # unjudged
+        ([*run("a", "b", scores=[1.0, 1.0]), *BOTH[2:]], FULL, False),  # a tie
+        ([*run("a", "b", scores=[1.0, 2.0]), *BOTH[2:]], FULL, False),  # ranks that disagree with scores
+        (BOTH[:2], FULL, False),  # no results for a topic
+        (BOTH, FULL | {"2": {"a": 0, "b": 0}}, False),  # no relevant document in a topic
+    ],
+)
+def test_when_both_evaluators_agree_on_a_mean(lines: list[RunLine], qrels: Qrels, is_equal: bool) -> None:
+    """As the page on scores and the docstring of the evaluators say."""
+    means = [
+        evaluate(Run.of(lines), qrels, FIVE).mean for evaluate in (evaluators.trec_eval, evaluators.touche)
+    ]
+    assert (means[0] == pytest.approx(means[1], abs=1e-12)) == is_equal
+
+
 @pytest.mark.parametrize("scores", [[1.0, 2.0], [1.0, 1.0 + 1e-9]])
 def test_trec_eval_goes_by_score_as_float32_then_by_id_and_the_organizers_by_rank(
     scores: list[float],

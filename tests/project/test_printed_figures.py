@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import touche
 from conftest import ROOT
 from pages import PAGES
 from touche import baselines, tasks
@@ -87,3 +88,21 @@ def test_readme_counts_the_published_values_that_were_re_evaluated() -> None:
         f"Of {len(checks)} published values over all topics, {public} have a public run, and {evaluated} of"
     )
     assert figures in " ".join(page.split())
+
+
+def test_the_page_on_baselines_counts_the_published_values() -> None:
+    rows = touche.published()
+    beir = [row for row in rows if row.task.startswith("beir-")]
+    runs = {(row.task, row.team, row.run, row.tag) for row in beir}
+    stances = sum(row.dimension == "stance" for row in rows)
+    page = " ".join((ROOT / "docs" / "reference" / "baselines.md").read_text(encoding="utf-8").split())
+    assert f"`touche.published` return all {len(rows)} rows" in page
+    assert f"{len(beir)} values of {len(runs)} runs of BEIR's Touché" in page
+    assert f"So are {stances} rows of detected stances" in page
+
+
+def test_no_page_says_that_bounds_which_contain_0_can_change_the_winner() -> None:
+    """A difference above 0 changes only if the lower bound is below 0."""
+    page = " ".join((ROOT / "docs" / "how-to" / "read-a-score.md").read_text(encoding="utf-8").split())
+    assert "because the difference is above 0 and the bounds go below 0" in page
+    assert not printed("(bounds (?:contain|include) 0)")

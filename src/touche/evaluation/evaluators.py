@@ -1,7 +1,8 @@
 """Touché's two evaluators: both compute nDCG@k (Järvelin and Kekäläinen 2002), trec_eval the other measures.
 
-They agree on fully judged runs and differ more with every unjudged document, so always name a score's
-evaluator. ``trec_eval`` is the original C code, version 9.0.8, through ir_measures. Measures that it
+They agree on a run if its first k documents are judged, no scores are tied, ranks agree with scores, and it
+has results for every topic, each with a relevant document. Otherwise they can differ, so always name a
+score's evaluator. ``trec_eval`` is the original C code, version 9.0.8, through ir_measures. Measures that it
 doesn't have (``OWN_MEASURES``) are computed on its ranking and averaged over its topics. ``touche``
 computes nDCG@k like the organizers' script, and macro F1 like their task page.
 """
