@@ -218,9 +218,8 @@ def test_update_marks_checked_runs_and_different_values(
     marks = Counter(check for check, _ in public_runs.checks(tasks.task(TWENTY)).values())
     assert marks == {"different": 5, "re-evaluated": 6, "run not public": 1}
     page = published_part(TWENTY)
-    assert (
-        page.checked == "11 of 12 published cells re-evaluated from the submitted runs, 5 of them different"
-    )
+    text = "11 published values re-evaluated from the teams' runs, 5 of them different"
+    assert page.checked == f"{text}; 1 value without a public run"
 
 
 def test_a_task_counts_once_and_a_part_of_it_is_refused(folder: Path, touche: Touche) -> None:

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from html import unescape
 from importlib import import_module
 from math import log2
 from pathlib import Path
@@ -27,8 +28,9 @@ from touche.errors import ToucheError
 from touche.evaluation.scores import Score
 from touche.io import progress
 from touche.reports import plots
-from touche.reports.report_content import _board, _stance_view, _twins
-from touche.reports.report_records import TaskReport
+from touche.reports.page import write as write_report
+from touche.reports.report_content import _board, _stance_view, _twins, published_parts
+from touche.reports.report_records import Report, TaskReport
 from touche.reports.texts import passage, read_texts, title_terms
 from touche.tasks import Corpus
 
@@ -300,6 +302,8 @@ def test_rows_that_can_be_rerun_have_their_command(reports: Reports, monkeypatch
     assert rerun.published and (rerun.name, rerun.published.tolerance) == ("Boots", entry.tolerance)
     html = reports.page(part).read_text()
     assert "touche run bm25 -i touche-2022-task-2 -o out</code>" in html and part.reruns == ["bm25"]
+    assert re.search(r'<span class="tag" title="[^"]+">can be rerun</span>', html)
+    assert "That doesn't mean that somebody has rerun it" in html and ">rerun<" not in html
 
 
 def test_a_dollar_in_a_tag_is_a_dollar_in_plots(part: TaskReport, tmp_path: Path) -> None:
@@ -335,6 +339,24 @@ def test_one_run_needs_no_comparison(touche: Touche, write: Write, tmp_path: Pat
     html = (tmp_path / "out" / "index.html").read_text()
     assert "Run against run" not in html and ">spread<" not in html
     assert "the run has no results for topics 13, 14" in html and " ".join(map(str, command[:4])) in html
+
+
+@pytest.mark.usefixtures("plain")
+def test_what_was_re_evaluated_is_said_once_on_pages_about_published_results(tmp_path: Path) -> None:
+    """Not on those about a user's runs, which it says nothing about."""
+    not_public, mixed = (tasks.task(f"touche-2020-task-{number}") for number in (1, 2))
+    sentence = "The teams' runs aren't public, so published values can't be re-evaluated"
+    parts = [part for part in published_parts() if part.task in (not_public, mixed)]
+    checked = {part.dataset: part.checked for part in parts}
+    evaluated = "11 published values re-evaluated from the teams' runs; 1 value without a public run"
+    assert checked == {not_public.id: sentence, mixed.id: evaluated}
+    write_report(Report("Title", "touche report", parts, gallery=True), tmp_path / "gallery")
+    page = unescape((tmp_path / "gallery" / f"{not_public.id}.html").read_text())
+    assert page.count(sentence) == 1 and "run not public" not in page
+    [part] = [part for part in parts if part.task == not_public]
+    write_report(Report("Title", "touche report", [part]), tmp_path / "own")
+    page = unescape((tmp_path / "own" / "index.html").read_text())
+    assert not re.search("re-evaluated|runs aren't public", page)
 
 
 @pytest.mark.usefixtures("plain")

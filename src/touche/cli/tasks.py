@@ -302,7 +302,7 @@ def _about(task: Task) -> list[str]:
 
 
 def _kinds(row: PublishedResult) -> str:
-    """Returns ``baseline`` for the organizers' baselines, and ``rerun`` if touche can rerun the result."""
+    """Returns ``baseline`` for organizers' baselines, and ``can be rerun`` if touche has a command."""
     kinds = {"baseline": row.baseline, "can be rerun": row.rerun}
     return ", ".join(kind for kind, applies in kinds.items() if applies)
 

@@ -12,12 +12,13 @@ from pathlib import Path
 from statistics import fmean, quantiles
 from typing import Any
 
+from touche.errors import counted
 from touche.evaluation.comparison import Comparison
 from touche.evaluation.evaluators import Evaluation
 from touche.evaluation.scores import Score
 from touche.reports.published_results import PublishedResult
 from touche.tasks import Task
-from touche.tasks.public_runs import DIFFERENT, EVALUATED, checks
+from touche.tasks.public_runs import DIFFERENT, EVALUATED, NOT_EVALUATED, NOT_PUBLIC, checks
 from touche.tasks.reported import Reported, reported_results
 from touche.trec.by_stance import ranking_names, topic_in
 from touche.trec.topics import in_order
@@ -348,14 +349,24 @@ class TaskReport:
 
     @cached_property
     def checked(self) -> str:
-        """How many published values were re-evaluated, in words; empty for a user's own task."""
+        """Which published values were re-evaluated, in words; empty for a user's own task."""
         verdicts = Counter(check for check, _ in checks(self.task).values())
         if not verdicts:
             return ""
+        not_public = verdicts[NOT_PUBLIC]
+        if not_public == verdicts.total():
+            return "The teams' runs aren't public, so published values can't be re-evaluated"
         different = verdicts[DIFFERENT]
         evaluated = verdicts[EVALUATED] + different
-        text = f"{evaluated} of {verdicts.total()} published cells re-evaluated from the submitted runs"
-        return f"{text}, {different} of them different" if different else text
+        parts = []
+        if evaluated:
+            among = f", {different} of them different" if different else ""
+            parts.append(f"{counted(evaluated, 'published value')} re-evaluated from the teams' runs{among}")
+        if verdicts[NOT_EVALUATED]:
+            parts.append(f"{counted(verdicts[NOT_EVALUATED], 'value')} with a public run not re-evaluated")
+        if not_public:
+            parts.append(f"{counted(not_public, 'value')} without a public run")
+        return "; ".join(parts)
 
     @property
     def dimensions(self) -> list[str]:
