@@ -134,12 +134,50 @@ def test_a_bomb_is_refused_before_much_of_it_is_unpacked(write: Write) -> None:
     assert 10_000_000 < size < 10_000_000 + 500 * len(packed)
 
 
-def test_streams_may_follow_each_other_with_zeros_between_and_nothing_else(write: Write) -> None:
-    whole = gzip.compress(b"a\n") + bytes(5000) + gzip.compress(b"") + gzip.compress(b"b\n") + bytes(9)
+@pytest.mark.parametrize("suffix", PACKED)
+def test_streams_may_follow_each_other_and_nothing_else_is_dropped(write: Write, suffix: str) -> None:
+    pack = PACKED[suffix]
+    whole = pack(b"a\n") + pack(b"") + pack(b"b\n")
     assert [text for _, text in read_lines(write("whole", whole))] == ["a", "b"]
-    for rest in (b"junk", b"\x1f", gzip.compress(b"c")[:-1]):
-        with pytest.raises(InputError, match="the gzip stream is broken"):
-            list(read_lines(write("bad", whole + rest)))
+    damaged = bytearray(pack(b"c\n"))
+    damaged[1] ^= 1  # as part of the header
+    for rest in (
+        b"junk",
+        pack(b"c")[:1],
+        pack(b"c")[:-1],
+        bytes(damaged),
+        b"1 Q0 d 1 1 t\n",
+        b"\0" * 9 + b"x",
+    ):
+        for packed in (whole + rest, pack(b"a" * 200_000) + rest):
+            with pytest.raises(InputError, match=rf"/bad: the {packing_name(suffix)} stream is broken"):
+                list(read_lines(write("bad", packed)))
+
+
+def packing_name(suffix: str) -> str:
+    return {"gz": "gzip", "bz2": "bzip2", "zst": "zstd"}.get(suffix, suffix)
+
+
+@pytest.mark.parametrize("suffix", ["gz", "bz2", "xz"])
+@pytest.mark.parametrize("padding", [4, 5000, 1 << 17])
+def test_zeros_may_pad_streams(write: Write, suffix: str, padding: int) -> None:
+    pack = PACKED[suffix]
+    whole = pack(b"a\n") + bytes(padding) + pack(b"b\n") + bytes(padding)
+    assert [text for _, text in read_lines(write("whole", whole))] == ["a", "b"]
+
+
+def test_padding_of_xz_has_its_length_checked_as_xz_does(write: Write) -> None:
+    for packed in (
+        lzma.compress(b"a\n") + bytes(6),
+        lzma.compress(b"a") + bytes(70_001) + lzma.compress(b"b"),
+    ):
+        with pytest.raises(InputError, match="the padding is not a multiple of 4 bytes"):
+            list(read_lines(write("bad", packed)))
+
+
+@pytest.mark.parametrize("suffix", PACKED)
+def test_an_empty_stream_is_an_empty_file(write: Write, suffix: str) -> None:
+    assert list(read_lines(write("empty", PACKED[suffix](b"")))) == []
 
 
 def test_gzip_is_unpacked_from_a_pipe(tmp_path: Path) -> None:

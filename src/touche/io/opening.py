@@ -174,10 +174,63 @@ def _zstd_content(path: Path, file: Any) -> Any:
     return ZstdFile(file)
 
 
-_PACKINGS: dict[str, Callable[[Any], Any]] = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}
+class _Streams:
+    """The content of a file of bzip2 or xz streams, one after the other.
+
+    Python's own classes silently drop what follows the first stream if they can't read it, and they know no
+    padding.
+
+    Args:
+        new_decompressor: creates a stream's decompressor.
+        padding_unit: null bytes between and after streams come in multiples of this number.
+        file: the compressed bytes.
+    """
+
+    def __init__(self, new_decompressor: Callable[[], Any], padding_unit: int, file: _Counted) -> None:
+        self._new_decompressor = new_decompressor
+        self._padding_unit = padding_unit
+        self._file = file
+        self._decompressor = new_decompressor()
+
+    def read1(self, size: int) -> bytes:
+        """Returns at most ``size`` bytes, and no bytes only at the end."""
+        while True:
+            compressed = b""
+            if self._decompressor.eof:
+                compressed = self._beginning_of_next_stream()
+                if not compressed:
+                    return b""
+                self._decompressor = self._new_decompressor()
+            elif self._decompressor.needs_input:
+                compressed = self._file.read(_BUFFER_SIZE)
+                if not compressed:
+                    raise EOFError("it ends in the middle of a stream")
+            content: bytes = self._decompressor.decompress(compressed, size)
+            if content:
+                return content
+
+    def _beginning_of_next_stream(self) -> bytes:
+        """Skips padding; returns no bytes at the end of the file."""
+        rest: bytes = self._decompressor.unused_data or self._file.read(_BUFFER_SIZE)
+        padding = 0
+        while rest and not rest.strip(b"\0"):
+            padding += len(rest)
+            rest = self._file.read(_BUFFER_SIZE)
+        stream = rest.lstrip(b"\0")
+        if (padding + len(rest) - len(stream)) % self._padding_unit:
+            raise ValueError(f"the padding is not a multiple of {self._padding_unit} bytes")
+        return stream
+
+
+_PACKINGS: dict[str, Callable[[Any], Any]] = {
+    "gzip": gzip.open,
+    "bzip2": partial(_Streams, bz2.BZ2Decompressor, 1),
+    "xz": partial(_Streams, partial(lzma.LZMADecompressor, lzma.FORMAT_XZ), 4),
+}
 _PACKING_BY_MAGIC = {
     b"\x1f\x8b": "gzip",
     **{b"BZh%d1AY&SY" % level: "bzip2" for level in range(1, 10)},
+    **{b"BZh%d\x17rE8P\x90" % level: "bzip2" for level in range(1, 10)},  # an empty stream
     b"\xfd7zXZ\0": "xz",
     b"\x28\xb5\x2f\xfd": "zstd",
 }
