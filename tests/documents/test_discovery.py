@@ -131,7 +131,6 @@ def test_documents_in_any_jsonl_are_found_by_their_fields(tmp_path: Path, record
             "part1.jsonl.gz": json.dumps(record).replace("%", "d1"),
             "queries.jsonl": '{"qid": "1", "query": "Cats"}\n',
             "more-queries.jsonl": '{"qid": "2", "query": "Cats"}\n',
-            "of-beir.jsonl": '{"_id": "3", "text": "Cats"}',
         },
     )
     source = find(folder)
@@ -168,6 +167,102 @@ def test_an_unreadable_file_is_not_left_out_of_a_collection(
     (folder / name).write_bytes(content)
     with pytest.raises(InputError, match=problem):
         find(folder)
+
+
+PART = {"queries.jsonl": QUERIES, "part0.jsonl": DOCUMENTS}
+
+
+@pytest.mark.parametrize(
+    ("files", "named"),
+    [
+        ({"part1.jsonl": '{"_id": "b", "text": "x"}'}, r"in/part1\.jsonl: could be a part of"),
+        ({"part1.jsonl": '{"id": "b", "text": "x"}'}, r"in/part1\.jsonl: could be a part of"),
+        ({"part1.jsonl.gz": '\n{"key": "b", "body": "x"}'}, r"in/part1\.jsonl\.gz: could be a part of"),
+        ({"part1.jsonl": '{"DOCNO": "b", "TEXT": "x"}'}, r"in/part1\.jsonl: could be a part of"),
+        ({"x.jsonl": '{"qid": "1", "docno": "b", "text": "x"}'}, r"in/x\.jsonl: could be a part of"),
+        ({"part1.json": '[{"docno": "b", "text": "x"}]'}, r"part1\.json: .* is a list instead of JSON lines"),
+        ({"d1.json": '{"docno": "b", "text": "x"}'}, r"d1\.json: .* is an object instead of JSON lines"),
+        (
+            {"b.ndjson": DOCUMENTS, "c.jsonl.lz4": "", "d.jsonl.zip": "PK"},
+            r"in: b\.ndjson, c\.jsonl\.lz4 and d\.jsonl\.zip could be a part of .*; unpack or convert",
+        ),
+        ({"part0.jsonl.zip": "PK"}, r"in: part0\.jsonl\.zip could be"),
+        *(
+            ({name: "x"}, rf"in: {re.escape(name)} could be a part of the collection, but cannot be read; .*")
+            for name in (
+                *("more.zip", "more.tar", "more.tar.gz", "more.TGZ", "more.7z", "more.7z.001", "more.rar"),
+                *("part1.jsonl.br", "part1.jsonl.gzip", "part1.ndjson.gz", "part1.csv", "part1.tsv.gz"),
+                *("part1.parquet", "part1.arrow", "corpus.TSV"),
+            )
+        ),
+        ({"more/part1.jsonl": DOCUMENTS}, r"in/more/part1\.jsonl: .* is in a subfolder; move it into .*/in,"),
+        ({"a/b/args-me.json": ARGUMENTS}, r"in/a/b/args-me\.json: .* is in a subfolder"),
+    ],
+)
+def test_a_part_that_is_not_read_is_refused(tmp_path: Path, files: dict[str, str], named: str) -> None:
+    folder = write_files(tmp_path / "in", PART | files)
+    with pytest.raises(InputError, match=named):
+        find_documents(folder)
+
+
+@pytest.mark.parametrize("name", ["query-logs-documents.jsonl", "topics-of-debates.jsonl", "results.jsonl"])
+@pytest.mark.parametrize("part", ['{"docno": "b", "text": "x"}', '{"id": "b", "contents": "x"}'])
+def test_documents_are_read_whatever_their_name_is(tmp_path: Path, name: str, part: str) -> None:
+    folder = write_files(tmp_path / "in", PART | {name: part})
+    assert sorted(ids(find_documents(folder))) == ["b", "d"]
+
+
+def test_other_files_next_to_documents_do_not_matter(tmp_path: Path) -> None:
+    others = {
+        **dict.fromkeys(
+            (
+                "README.md",
+                "run.txt",
+                "run.log",
+                "LICENSE",
+                "expected.toml",
+                "ir-metadata.yml",
+                "part0.jsonl.md5",
+            ),
+            "x",
+        ),
+        **dict.fromkeys(
+            ("qrels.tsv", "queries.tsv", "topics.csv", "scores.csv", "runs.zip", "dev-queries.zip"), "x"
+        ),
+        "topics.xml": TOPICS,
+        "more-queries.jsonl": '{"_id": "3", "text": "Cats"}',
+        "train.jsonl": '{"query": "Cats", "positive": ["d"]}',
+        "judged.jsonl": '{"query_id": "1", "doc_id": "d", "relevance": 1}',
+        "qrels.jsonl": '{"topic": "1", "id": "d", "relevance": 1}',
+        "log.jsonl": '{"time": 0, "message": "started"}',
+        "empty.jsonl": "",
+        "metadata.json": "{}",
+        "settings.json": '{"k1": 1.2}',
+        "qrels/test.tsv": "x",
+        "out/run.txt": "x",
+        "out/queries.jsonl": QUERIES,
+        "out/notes.jsonl": '{"id": "1", "text": "x"}',
+        "other/queries.jsonl": QUERIES,
+        "other/documents.jsonl": DOCUMENTS,
+        "other/deep/more.jsonl": DOCUMENTS,
+        "broken/broken.jsonl": "{",
+    }
+    assert ids(find_documents(write_files(tmp_path / "in", PART | others))) == ["d"]
+
+
+def test_an_archive_next_to_the_unpacked_images_does_not_matter(tmp_path: Path) -> None:
+    folder = write_files(tmp_path, {"images/I05/I0538673fe011264e/image-url.txt": "", "images.zip": "PK"})
+    assert ids(find_documents(folder)) == ["I0538673fe011264e"]
+    write_files(tmp_path, {"more-images.zip": "PK"})
+    with pytest.raises(InputError, match=r"more-images\.zip could be a part"):
+        find_documents(folder)
+
+
+def test_archives_among_many_are_refused_if_they_are_packed_otherwise(tmp_path: Path) -> None:
+    folder = write_files(tmp_path / "in", {"a/a.warc": record("a"), "b.warc.lz4": "x", "hosts.csv": "x"})
+    for find_them in (find_documents, lambda folder: files_named(folder.rglob("*"), "hdfs://cluster/in")):
+        with pytest.raises(InputError, match=r"in: b\.warc\.lz4 could be a part"):
+            find_them(folder)
 
 
 def test_documents_of_beir_need_no_title(tmp_path: Path) -> None:

@@ -5,65 +5,31 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
 
 from touche.documents import clueweb22
 from touche.documents.args_processed import pieces_of_args_processed
 from touche.documents.argsme import beginning, is_argsme, is_list, pieces_of_argsme
 from touche.documents.collection import Documents, MissingDocuments
-from touche.documents.document_records import IDS
 from touche.documents.files import Candidates, FileFormat, Files
 from touche.documents.folders import files_below
 from touche.documents.html_folder import read_pages_csv
 from touche.documents.image_collection import FOLDER, Images, is_image_folder
 from touche.documents.ir_datasets import IrDataset
-from touche.documents.jsonl import TEXTS, pieces_of_jsonl, read_rerank_jsonl
+from touche.documents.jsonl import pieces_of_jsonl, read_rerank_jsonl
+from touche.documents.recognition import (
+    NAMES_OF_TEXTS,
+    RERANK_FILE,
+    check_archives,
+    check_nothing_is_left_out,
+    has_documents,
+    has_texts,
+    is_query_file_name,
+)
 from touche.documents.side_files import side_files
 from touche.documents.warc import read_warc
 from touche.errors import InputError, counted
-from touche.io.json_lines import read_jsonl
 from touche.io.opening import PACKED_SUFFIXES, plain_name
 from touche.trec.topics import TOPIC_FILES, Topic, paths_named, read_topics, topics_named
-
-_RERANK_FILE = "rerank.jsonl"
-# Matches names of query files. But arguments-by-topic.csv contains documents.
-_QUERIES = re.compile(r"(?<!by[-_])(?<!per[-_])(?:quer(?:y|ies)|topic)", re.IGNORECASE)
-
-
-def _is_query_file_name(path: Path) -> bool:
-    return _QUERIES.search(path.name) is not None
-
-
-def _has_documents(path: Path) -> bool:
-    """Returns whether the first JSON line must be a document; just an id and a text could be a query."""
-    record = _first_record(path)
-    return (
-        any(name in record for name in ("docno", "doc_id", "premises"))
-        or ("id" in record and "contents" in record)
-        or ("_id" in record and "title" in record)
-    )
-
-
-def _has_texts(path: Path) -> bool:
-    """Returns whether the first JSON line contains an id and a text."""
-    record = _first_record(path)
-    return any(name in record for name in IDS) and any(name in record for name in TEXTS)
-
-
-def _first_record(path: Path) -> dict[str, Any]:
-    """Returns the first JSON line; empty if the file isn't for documents.
-
-    Raises:
-        InputError: if it can't be read. A collection must not lose a file without a word.
-    """
-    if plain_name(path.name) in (*TOPIC_FILES, _RERANK_FILE):
-        return {}
-    _, record = next(read_jsonl(path), (0, {}))  # an empty file
-    is_tira_query = "qid" in record
-    # A BEIR query looks like a document without a title, so the file name decides.
-    is_beir_query = "title" not in record and _is_query_file_name(path)
-    return {} if is_tira_query or is_beir_query else record
-
 
 _IMAGES = FileFormat(
     f"{FOLDER}/",
@@ -106,7 +72,7 @@ FORMATS: tuple[FileFormat, ...] = (
         "a document, or an argument of args.me, on each line",
         "documents",
         pieces_of_jsonl,
-        fits=_has_documents,
+        fits=has_documents,
         name_suffices=False,
     ),
     FileFormat(
@@ -114,7 +80,7 @@ FORMATS: tuple[FileFormat, ...] = (
         "an id and a text on each line, if the folder has no other documents",
         "documents",
         pieces_of_jsonl,
-        fits=_has_texts,
+        fits=has_texts,
         name_suffices=False,
         is_last_resort=True,
     ),
@@ -130,6 +96,7 @@ _IGNORED_BEGINNINGS = (".", "metadata.json")  # of names; metadata.json is TIRA'
 _STATISTICS_NAME = re.compile(r"statistics-.*\.json$")  # written by --keep-statistics next to the documents
 _NAMES_IN_SUBFOLDERS = re.compile(
     "|".join(f"(?:{format.subfolder_pattern.pattern})" for format in FORMATS if format.subfolder_pattern)
+    + f"|(?i:{NAMES_OF_TEXTS.pattern})"
 )
 _NO_DOCUMENTS_BELOW = (FOLDER, *clueweb22.LINKS)
 _NO_DOCUMENTS = "no documents in this folder"
@@ -188,7 +155,7 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
         InputError: if the directory, its topics or its documents are missing or unreadable.
     """
     paths = _listed(directory)
-    rerank_files = paths_named(paths, [_RERANK_FILE])
+    rerank_files = paths_named(paths, [RERANK_FILE])
     if rerank_files and not corpus:  # a corpus replaces the candidates
         return _read_reranking(rerank_files[0], side_files(paths))
     topics_path = topics_named(paths, directory)
@@ -240,24 +207,34 @@ def _collection(directory: Path, paths: Sequence[Path], corpus: str | None = Non
     targets = {path.resolve() for path in paths if path.is_file() and not path.is_symlink()}
     own = [path for path in paths if not path.is_symlink() or path.resolve() not in targets]
     by_format = _by_format(own, FileFormat.takes)
-    below = files_below(directory, _NAMES_IN_SUBFOLDERS, _NO_DOCUMENTS_BELOW)
+    below = [*files_below(directory, _NAMES_IN_SUBFOLDERS, _NO_DOCUMENTS_BELOW)]
     for format, paths_below in _by_format(below, FileFormat.takes_in_subfolder).items():
         by_format.setdefault(format, []).extend(paths_below)
     if not by_format:
         raise _no_documents(directory, paths)
     format, files = _only(by_format, directory)
+    others = [path for path in own if path not in {*files}]
     if format is _IMAGES:
+        check_archives(directory, [*others, *files])
         return Images(paths=files, side_files=side_files(paths))
+    if format.is_web_scale:
+        check_archives(directory, others)
+    else:
+        texts_below = [path for path in below if NAMES_OF_TEXTS.fullmatch(path.name)]
+        has_json_lines = format.splitter is pieces_of_jsonl
+        check_nothing_is_left_out(directory, others, texts_below, has_json_lines=has_json_lines)
     return Files(format, paths=files, side_files=side_files(paths))
 
 
 def files_named(paths: Iterable[Path], folder: str) -> Files:
     """Selects document files by name alone, in any folders; ``folder`` is for error messages."""
-    by_format = _by_format(_visible(sorted(set(paths))), FileFormat.recognizes)
+    visible = _visible(sorted(set(paths)))
+    by_format = _by_format(visible, FileFormat.recognizes)
     if not by_format:
         known = [format for format in FORMATS if format.name_suffices]
         raise InputError(folder, _NO_DOCUMENTS, _what_to_put(known))
     format, files = _only(by_format, folder)
+    check_archives(folder, [path for path in visible if path not in {*files}])
     return Files(format, paths=files)
 
 
@@ -308,7 +285,7 @@ def _no_documents(directory: Path, paths: Iterable[Path]) -> InputError:
             return InputError(path, "a single document is not read", remedy)
         call = next((call for pattern, call in _READ_BY_PANDAS.items() if fnmatchcase(name, pattern)), None)
         is_other_json = name.endswith(".json") and not is_list(begin)
-        if call and not is_other_json and not _is_query_file_name(path):
+        if call and not is_other_json and not is_query_file_name(path):
             target = path.with_name(f"{path.name[: name.rindex('.')]}.jsonl")
             read = call.format(repr(str(path)))
             remedy = f"pandas.{read}.to_json({str(target)!r}, orient='records', lines=True)"
