@@ -1,3 +1,5 @@
+import time
+
 import pytest
 
 from conftest import Write
@@ -83,7 +85,7 @@ def test_what_is_too_large_for_a_file_of_topics_is_refused_before_it_costs_memor
         (
             "topics.xml",
             "<topic><number>1</number><title>Should <b>cats</b> stay <i>in<u>doors</u></i>?</title>"
-            "<description>a<br/>b <!-- c -->d</description><title>no</title></topic>",
+            "<description>a<br/>b <!-- c -->d</description><title> </title></topic>",
             [Topic("1", "Should cats stay indoors?", description="ab d")],
         ),
         (
@@ -97,6 +99,18 @@ def test_what_is_too_large_for_a_file_of_topics_is_refused_before_it_costs_memor
             '<t><topic number="1"><title>cats</title><topic>pets</topic></topic>'
             '<topic id="2"><title>a</title></topic></t>',
             [Topic("1", "cats"), Topic("2", "a")],
+        ),
+        (
+            "topics.xml",
+            '<TOPICS xmlns="https://example.org/t"><Topic NUMBER="1"><TITLE>Cats <B>In</B></TITLE>'
+            "<Description>D</Description></Topic></TOPICS>",
+            [Topic("1", "Cats In", description="D")],
+        ),
+        (
+            "topics.xml",
+            '<t:topics xmlns:t="https://example.org/t"><t:topic><t:number>1</t:number><t:title>a</t:title>'
+            "<t:objects>x, y</t:objects></t:topic></t:topics>",
+            [Topic("1", "a", ("x", "y"))],
         ),
         ("topics.xml", b"\xff\xfe" + TOPIC.encode("utf-16-le"), [Topic("1", "t")]),
         ("topics.xml", b"\xef\xbb\xbf" + TOPIC.encode(), [Topic("1", "t")]),
@@ -155,6 +169,29 @@ def test_topics_in_another_format_are_named(
         read_topics(write(name, content))
 
 
+@pytest.mark.parametrize(
+    ("elements", "problem"),
+    [
+        ("<title>Katzen</title><title>cats</title>", "topic '1' has <title> 'Katzen' and <title> 'cats'"),
+        ("<title>cats</title><query>dogs</query>", "topic '1' has <title> 'cats' and <query> 'dogs'"),
+        ("<title>a</title><number>2</number>", "the topic has <number> '1' and <number> '2'"),
+        ("<title>a</title><description>b</description><description>c</description>", "<description> 'b' and"),
+        (
+            "<title>a</title><narrative>b</narrative><narrative>c</narrative>",
+            "<narrative> 'b' and <narrative>",
+        ),
+        ("<title>a</title><objects>b, c</objects><OBJECTS>d</OBJECTS>", "<objects> 'b, c' and <objects> 'd'"),
+    ],
+)
+def test_a_field_that_occurs_twice_in_a_topic_is_refused(write: Write, elements: str, problem: str) -> None:
+    path = write(
+        "topics.xml",
+        f"<topics>\n{TOPIC.replace('>1<', '>0<')}\n<topic><number>1</number>{elements}</topic></topics>",
+    )
+    with pytest.raises(InputError, match=rf"topics\.xml:3: .*{problem}.*; keep one of them"):
+        read_topics(path)
+
+
 def test_a_topic_inside_another_one_is_not_lost(write: Write) -> None:
     """As if the outer one weren't closed. An element that is only named topic is a part of the outer one."""
     inner = "\n<topic><number>2</number><title>Dogs</title></topic>"
@@ -171,3 +208,46 @@ def test_a_file_of_many_elements_is_refused_before_its_tree_fills_memory(write: 
         InputError, match="more than 100,000 elements; check that this is a Touché topics file"
     ):
         read_topics(path)
+
+
+def many_tags(attributes: str) -> str:
+    return f"<topics>{f'<topic {attributes}/>' * (14_000_000 // len(attributes))}</topics>"
+
+
+DECLARED = "<!DOCTYPE t [<!ATTLIST t " + " ".join(f'a{n} CDATA ""' for n in range(700_000)) + ">]><t/>"
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("<topic " + " ".join(f'a{n}=">"' for n in range(1_200_000)) + "/>", "a tag of 16 KiB or more"),
+        (("<topic " + " ".join(f'ľ{n}=""' for n in range(600_000)) + "/>").encode("utf-16"), "a tag of 16"),
+        (f'<topic a="{"x" * 15_000_000}"/>', "a tag of 16 KiB or more"),
+        ("<topic " + " ".join(f'xmlns:a{n}="u"' for n in range(900_000)) + "/>", "a tag of 16 KiB or more"),
+        (many_tags(" ".join(f'a{n}=""' for n in range(1500))), "more than 100,000 attributes"),
+        (
+            f'<t xmlns="{"u" * 12_000}">{"".join(f"<a{n}/>" for n in range(90_000))}</t>',
+            "names and namespaces of",
+        ),
+        (f"<topics><!--{' ' * 15_000_000}--></topics>", "a comment of 256 KiB or more"),
+        (DECLARED, "the file declares an attribute; remove the declaration"),
+    ],
+    ids=["attributes", "utf-16", "value", "namespaces", "many tags", "long namespace", "comment", "declared"],
+)
+def test_attributes_and_namespaces_are_refused_before_they_cost_time_or_memory(
+    write: Write, content: str | bytes, problem: str
+) -> None:
+    path = write("topics.xml", content)
+    start = time.process_time()
+    with pytest.raises(InputError, match=rf"topics\.xml:1: {problem}"):
+        read_topics(path)
+    assert time.process_time() - start < 1.5  # without the limits at least 2 s, or far more memory
+
+
+def test_long_texts_and_comments_are_read(write: Write) -> None:
+    path = write(
+        "topics.xml",
+        f"<!-- {'TOPIC ' * 10_000}--><topics><topic><number>1</number><title>t</title>"
+        f"<narrative>{'word ' * 100_000}<![CDATA[{'<a> ' * 100_000}]]></narrative></topic></topics>",
+    )
+    assert len(read_topics(path)[0].narrative) == 899_999

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder
@@ -10,7 +11,7 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
 from touche.errors import InputError, one_line
-from touche.io.identifiers import check_new_id
+from touche.io.identifiers import check_new_id, quoted
 from touche.io.json_lines import read_jsonl, text_field
 from touche.io.opening import OF_TABLES, PACKED_SUFFIXES, open_binary, plain_name, read_lines
 
@@ -26,7 +27,10 @@ NUMBER_NAMES = (
 TITLE_NAMES = ("query", "title", "text")
 _LARGEST_XML = 1 << 24  # bytes; official files have about 40,000
 _DEEPEST_XML = 100  # nested elements; deeper ones need much memory
-_MOST_ELEMENTS = 100_000  # a tree of so many takes about 30 MB
+_MOST_ELEMENTS = 100_000  # a tree of so many takes about 30 MB; the same limit holds for attributes
+_LONGEST_TAG = 1 << 14  # bytes; the parser keeps all attributes of a tag, each with its namespace's address
+_LONGEST_COMMENT = 1 << 18  # bytes; someone may have commented topics out
+_REMEDY = "check that this is a Touché topics file"
 # Lines can contain narratives or BEIR's metadata, so they are longer than a run's and slower to read.
 _LIMITS = OF_TABLES._replace(longest_line=1 << 20, most_lines=500_000, least_bytes=20)
 _LONGEST_REASON = 60  # characters
@@ -94,35 +98,50 @@ def _topics_in_xml(path: Path) -> Iterator[tuple[int, Topic]]:
     ``<title>`` each.
 
     The number can also be an attribute, and the title a ``<query>``. An element's text includes that of
-    elements inside it. Whitespace becomes single blanks. Files that declare entities are rejected.
+    elements inside it. Whitespace becomes single blanks. Names may be in capitals or in a namespace. Files
+    that declare entities are rejected.
     """
     for line, element in _topic_elements(path):
         attribute = element.get("number") or element.get("num") or element.get("id") or ""
-        number = _text_in(element, "number", "num", "id") or with_single_blanks(attribute)
+        number = _text_in(element, "number", "num", "id", path=path, line=line)
+        number = number or with_single_blanks(attribute)
         if not number:
             problem = "the topic has no number"
             raise InputError(path, problem, 'add a <number>, or an attribute number="1"', line=line)
-        title = _text_in(element, "title", "query")
+        text_in = partial(_text_in, element, path=path, line=line, name=f"topic {quoted(number)}")
+        title = text_in("title", "query")
         if not title:
             raise InputError(path, "the topic has no title", "add a <title>", line=line)
         topic = Topic(
             number=number,
             title=title,
-            objects=_objects(_text_in(element, "objects"), path, line),
-            description=_text_in(element, "description"),
-            narrative=_text_in(element, "narrative"),
+            objects=_objects(text_in("objects"), path, line),
+            description=text_in("description"),
+            narrative=text_in("narrative"),
         )
         yield line, topic
 
 
-def _text_in(topic: Element, *names: str) -> str:
-    """Returns the first text in the elements with these names; empty if there is none.
+def _text_in(topic: Element, *tags: str, path: Path, line: int, name: str = "the topic") -> str:
+    """Returns the text of a topic's only element with one of these tags; empty if there is none.
 
-    If an element is repeated, the first one counts.
+    Blank elements don't count.
+
+    Args:
+        path, line: the topic's file and line, for errors.
+        name: the topic's name, for errors.
+
+    Raises:
+        InputError: if several elements have a text.
     """
-    elements = [topic.find(name) for name in names]
-    texts = [with_single_blanks("".join(element.itertext())) for element in elements if element is not None]
-    return next(filter(None, texts), "")
+    texts = [(element.tag, "".join(element.itertext())) for element in topic if element.tag in tags]
+    texts = [(tag, text) for tag, text in texts if text.strip()]
+    if len(texts) > 1:
+        (first_tag, first), (second_tag, second), *_ = texts
+        first, second = with_single_blanks(first), with_single_blanks(second)
+        problem = f"{name} has <{first_tag}> {quoted(first)} and <{second_tag}> {quoted(second)}"
+        raise InputError(path, problem, "keep one of them", line=line)
+    return with_single_blanks(texts[0][1]) if texts else ""
 
 
 def _topics_in_jsonl(path: Path) -> Iterator[tuple[int, Topic]]:
@@ -216,19 +235,22 @@ def _topic_elements(path: Path) -> list[tuple[int, Element]]:
     with open_binary(path) as file:
         content = file.read(_LARGEST_XML + 1)
     if len(content) > _LARGEST_XML:
-        raise InputError(path, "larger than 16 MiB", "check that this is a Touché topics file")
+        raise InputError(path, "larger than 16 MiB", _REMEDY)
     builder = _LimitedTree(path)
     parser = DefusedXMLParser(target=builder)
     builder.expat = parser.parser
+    parser.parser.AttlistDeclHandler = builder.refuse_attributes
     try:
-        parser.feed(content)
+        for end in range(_LONGEST_TAG, len(content) + _LONGEST_TAG, _LONGEST_TAG):
+            parser.feed(content[end - _LONGEST_TAG : end])
+            builder.check_progress(content, min(end, len(content)))
         root = parser.close()
         inner_topics = {inner for topic in root.iter("topic") for inner in topic.iterfind(".//topic")}
         topics = list[tuple[int, Element]]()
         for line, topic in zip(builder.topic_lines, root.iter("topic"), strict=True):
             if topic not in inner_topics:
                 topics.append((line, topic))
-            elif _text_in(topic, "title", "query"):  # others are just a part of the outer one
+            elif _has_title(topic):  # others are just a part of the outer one
                 raise InputError(path, "a <topic> in another one", "close the one before it", line=line)
         return topics
     except DefusedXmlException as error:
@@ -238,7 +260,7 @@ def _topic_elements(path: Path) -> list[tuple[int, Element]]:
         line = parser.parser.CurrentLineNumber
         problem = f"broken XML ({one_line(str(error))[:_LONGEST_REASON]})"
         remedy = "repair the file (write & as &amp; and < as &lt;) and save it in UTF-8"
-        if b"<top>" in content:
+        if b"<top>" in content.lower():
             problem = "TREC's SGML, which is not XML"
             remedy = "write a <topic> with <number> and <title> for each <top>, or a tab between id and title"
             remedy += " in queries.tsv"
@@ -261,25 +283,59 @@ class _LimitedTree(TreeBuilder):
         self._path = path
         self._depth = 0
         self._elements = 0
+        self._attributes = 0
+        self._name_characters = 0  # of tags and attributes, with their namespaces
 
     def start(self, tag: str, attributes: dict[str, str]) -> Element:
         self._depth += 1
         self._elements += 1
-        problem = ""
+        self._attributes += len(attributes)
+        self._name_characters += sum(map(len, (tag, *attributes)))
         if self._depth > _DEEPEST_XML:
-            problem = f"more than {_DEEPEST_XML} elements in each other"
-        elif self._elements > _MOST_ELEMENTS:
-            problem = f"more than {_MOST_ELEMENTS:,} elements"
-        if problem:
-            remedy = "check that this is a Touché topics file"
-            raise InputError(self._path, problem, remedy, line=self.expat.CurrentLineNumber)
-        if tag == "topic":
+            raise self._error(f"more than {_DEEPEST_XML} elements in each other")
+        if self._elements > _MOST_ELEMENTS:
+            raise self._error(f"more than {_MOST_ELEMENTS:,} elements")
+        if self._attributes > _MOST_ELEMENTS:
+            raise self._error(f"more than {_MOST_ELEMENTS:,} attributes")
+        if self._name_characters > _LARGEST_XML:
+            raise self._error("names and namespaces of more than 16 MiB")
+        if _local_name(tag) == "topic":
             self.topic_lines.append(self.expat.CurrentLineNumber)
-        return super().start(tag, attributes)
+        return super().start(_local_name(tag), {name.lower(): value for name, value in attributes.items()})
 
     def end(self, tag: str) -> Element:
         self._depth -= 1
-        return super().end(tag)
+        return super().end(_local_name(tag))
+
+    def check_progress(self, content: bytes, end: int) -> None:
+        """Raises an InputError if the parser waits for the end of a long tag or comment, with what it has
+        read up to ``end``.
+        """
+        begin = max(self.expat.CurrentByteIndex, 0)  # of what it has not reported yet
+        is_tag = content[begin : begin + 4].replace(b"\0", b"")[1:2] not in (b"!", b"?")  # UTF-16 has nulls
+        if end - begin > (_LONGEST_TAG if is_tag else _LONGEST_COMMENT):
+            raise self._error("a tag of 16 KiB or more" if is_tag else "a comment of 256 KiB or more")
+
+    def refuse_attributes(self, *declaration: object) -> None:
+        """Raises an InputError, because each element would get the attributes that a file declares."""
+        raise InputError(
+            self._path,
+            "the file declares an attribute",
+            "remove the declaration",
+            line=self.expat.CurrentLineNumber,
+        )
+
+    def _error(self, problem: str) -> InputError:
+        return InputError(self._path, problem, _REMEDY, line=self.expat.CurrentLineNumber)
+
+
+def _local_name(tag: str) -> str:
+    """Returns a tag in lower case and without its namespace, which comes first, in braces."""
+    return tag.rpartition("}")[2].lower()
+
+
+def _has_title(topic: Element) -> bool:
+    return any("".join(element.itertext()).strip() for element in topic if element.tag in ("title", "query"))
 
 
 def with_single_blanks(text: str) -> str:
