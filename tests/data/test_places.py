@@ -1,13 +1,15 @@
+import os
 from pathlib import Path
 
 import pytest
 
 import touche as package
-from conftest import ROOT, Write
+from conftest import ROOT, Touche, Write, write_files
 from touche import tasks
+from touche.baselines.expected import read_expected
 from touche.data import datasets, places
 from touche.documents.ir_datasets import IrDataset
-from touche.errors import MissingDataError
+from touche.errors import InputError, MissingDataError
 from touche.io import origin
 from touche.runners.container_runs import input_directory
 
@@ -130,3 +132,27 @@ def test_only_a_file_is_the_topics_of_a_collection_of_beir(
         queries.symlink_to("nowhere")
     with pytest.raises(MissingDataError, match="touche data fetch"):
         places.locate_topics(*tasks.dataset("beir-webis-touche2020-v2"))
+
+
+def test_a_pipe_in_a_data_folder_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, touche: Touche
+) -> None:
+    """It counts as missing."""
+    for name in ("tasks/mine.toml", "topics/touche-2020-task-1.xml", "qrels/x.qrels"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        os.mkfifo(tmp_path / name)
+    monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
+    assert places.find("topics", "touche-2020-task-1.xml") is None and places.find("qrels", "x.qrels") is None
+    assert "mine" not in tasks.ids()
+    assert not tasks.is_dataset("mine")
+    code, *said = touche("tasks", "check", tmp_path / "tasks" / "mine.toml")
+    assert code == 2 and "mine.toml: not a regular file; replace it with a file, or remove it" in "".join(
+        said
+    )
+
+
+def test_a_pipe_named_expected_toml_is_not_waited_for(tmp_path: Path) -> None:
+    baseline = write_files(tmp_path / "mine", {"baseline.py": ""})
+    os.mkfifo(baseline / "expected.toml")
+    with pytest.raises(InputError, match=r"mine/expected\.toml: not a regular file; replace it"):
+        read_expected(str(baseline))

@@ -258,6 +258,41 @@ def test_an_archive_next_to_the_unpacked_images_does_not_matter(tmp_path: Path) 
         find_documents(folder)
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(
+            "topics.xml",
+            "queries.jsonl",
+            "queries.tsv.gz",
+            "rerank.jsonl",
+            "documents.jsonl",
+            "part1.jsonl.xz",
+        ),
+        *("passages-2.jsonl", "more.json", "args_processed.csv", "pages.csv", "page.warc", "images"),
+        *("spam-ranks.txt", "page-ranks.txt.gz"),
+    ],
+)
+def test_a_pipe_in_the_folder_is_not_waited_for(tmp_path: Path, name: str) -> None:
+    folder = write_files(tmp_path / "in", {"more.jsonl": DOCUMENTS})
+    os.mkfifo(folder / name)
+    os.mkfifo(folder / "other")  # doesn't matter
+    for find_them in (find, find_documents):
+        with pytest.raises(InputError, match=rf"in/{name}: neither a file nor a folder; replace it"):
+            find_them(folder)
+
+
+def test_devices_and_sockets_are_not_read_and_pipes_in_subfolders_are_left_out(tmp_path: Path) -> None:
+    folder = write_files(tmp_path / "in", PART | {"topics.xml": TOPICS})
+    os.mkfifo(write_files(folder / "below", {}) / "part1.jsonl")
+    os.mkfifo(folder / "metadata.json")
+    os.mkfifo(folder / "statistics-bm25.json")
+    assert ids(find(folder).documents) == ["d"]
+    (folder / "part1.jsonl").symlink_to("/dev/zero")
+    with pytest.raises(InputError, match=r"part1\.jsonl: neither a file"):
+        find(folder)
+
+
 def test_archives_among_many_are_refused_if_they_are_packed_otherwise(tmp_path: Path) -> None:
     folder = write_files(tmp_path / "in", {"a/a.warc": record("a"), "b.warc.lz4": "x", "hosts.csv": "x"})
     for find_them in (find_documents, lambda folder: files_named(folder.rglob("*"), "hdfs://cluster/in")):

@@ -42,7 +42,8 @@ def open_dataset(dataset: str) -> Input:
         if corpus.ir_datasets is None or find_corpus(corpus):
             documents: Documents = find_documents(locate_corpus(corpus))
         else:  # without a corpus folder, side files are next to the topics
-            documents = IrDataset(corpus.ir_datasets, side_files=side_files(topics_file.parent.iterdir()))
+            files = (path for path in topics_file.parent.iterdir() if path.is_file())
+            documents = IrDataset(corpus.ir_datasets, side_files=side_files(files))
         source = Input.combine(read_topics(topics_file), topics_file, documents)
         is_whole = corpus is task.corpora["full"]
         return replace(source, statistics=corpus.statistics or "", is_whole=is_whole, dataset=dataset)

@@ -10,6 +10,7 @@ from pathlib import Path
 from touche import tasks
 from touche.data.remedies import ELSEWHERE, is_published, remedy
 from touche.errors import MissingDataError, ToucheError, choice
+from touche.io.opening import is_file_or_folder
 from touche.io.origin import clone
 from touche.io.writing import cache_folder
 from touche.tasks import Corpus, Task
@@ -51,7 +52,8 @@ def locate(kind: str, name: str) -> Path:
 def find(kind: str, name: str) -> Path | None:
     """Returns the path of a data file or folder; None if it's missing."""
     paths = [folder / kind / name for folder in _data_folders()]
-    return next(filter(exists, paths), None)  # Path.exists raises an error without access
+    here = filter(exists, paths)  # Path.exists raises an error without access
+    return next(filter(is_file_or_folder, here), None)
 
 
 def locate_topics(task: Task, corpus: Corpus) -> Path:
@@ -62,7 +64,7 @@ def locate_topics(task: Task, corpus: Corpus) -> Path:
     """
     if corpus.topics:  # only some of the task's topics
         folder = locate_corpus(corpus)
-        return topics_named(sorted(folder.iterdir()), folder)
+        return topics_named(sorted(path for path in folder.iterdir() if path.is_file()), folder)
     beir_folder = None if find("topics", task.topics) else find_corpus(corpus)
     if beir_folder:
         queries = paths_named(beir_folder.iterdir(), ["queries.jsonl"])

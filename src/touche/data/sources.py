@@ -17,7 +17,7 @@ def find_source(source: Source, folder: Path | None = None) -> Path | None:
     """Returns an official file's path in a folder, or in the data folders; None if it's missing."""
     for name in [source.name, f"{source.name}.gz"] if source.kind == RUNS else [source.name]:
         path = folder / source.kind / name if folder is not None else places.find(source.kind, name)
-        if path and (_is_complete(source, path) if path.is_dir() else path.exists()):
+        if path and (_is_complete(source, path) if path.is_dir() else path.is_file()):
             return path
     return None
 

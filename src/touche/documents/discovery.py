@@ -25,10 +25,10 @@ from touche.documents.recognition import (
     has_texts,
     is_query_file_name,
 )
-from touche.documents.side_files import side_files
+from touche.documents.side_files import PAGE_RANKS, SPAM_RANKS, side_files
 from touche.documents.warc import read_warc
 from touche.errors import InputError, counted
-from touche.io.opening import PACKED_SUFFIXES, plain_name
+from touche.io.opening import PACKED_SUFFIXES, is_file_or_folder, plain_name
 from touche.trec.topics import TOPIC_FILES, Topic, paths_named, read_topics, topics_named
 
 _IMAGES = FileFormat(
@@ -100,6 +100,7 @@ _NAMES_IN_SUBFOLDERS = re.compile(
 )
 _NO_DOCUMENTS_BELOW = (FOLDER, *clueweb22.LINKS)
 _NO_DOCUMENTS = "no documents in this folder"
+_INPUT_NAMES = (*TOPIC_FILES, RERANK_FILE, SPAM_RANKS, PAGE_RANKS)
 _ARCHIVES = (".zip", ".tar", ".tgz", ".7z")
 
 
@@ -180,10 +181,18 @@ def _listed(directory: Path) -> list[Path]:
     """Returns a directory's visible files and folders, sorted."""
     try:
         # ``exists`` is False for a broken link.
-        return sorted(path for path in _visible(directory.iterdir()) if path.exists())
+        paths = sorted(path for path in _visible(directory.iterdir()) if path.exists())
     except OSError as error:
         remedy = "pass a directory with topics and documents"
         raise InputError(directory, f"cannot be read ({error.strerror})", remedy) from error
+
+    stored = [path for path in paths if is_file_or_folder(path)]
+    for path in paths:
+        name = plain_name(path.name)
+        if path not in stored and (name in _INPUT_NAMES or any(format.has_name(path) for format in FORMATS)):
+            problem = "neither a file nor a folder"
+            raise InputError(path, problem, "replace it with a file, or remove it")
+    return stored
 
 
 def _visible(paths: Iterable[Path]) -> list[Path]:

@@ -60,7 +60,7 @@ class FileFormat:
 
     def takes(self, path: Path) -> bool:
         """Returns whether a file in the input folder itself, or a subfolder of it, is in this format."""
-        if not self._has_name(path) or path.is_dir() != self.pattern.endswith("/"):
+        if not self.has_name(path) or path.is_dir() != self.pattern.endswith("/"):
             return False
         return self.fits is None or self.fits(path)
 
@@ -77,10 +77,11 @@ class FileFormat:
 
     def recognizes(self, path: Path) -> bool:
         """Returns whether a file's name, in any folder, is enough to tell that it is in this format."""
-        has_name = self.takes_in_subfolder if self.subfolder_pattern else self._has_name
+        has_name = self.takes_in_subfolder if self.subfolder_pattern else self.has_name
         return self.name_suffices and has_name(path)
 
-    def _has_name(self, path: Path) -> bool:
+    def has_name(self, path: Path) -> bool:
+        """Returns whether a name, in the input folder itself, can be this format's."""
         if self.pattern.endswith("/"):  # a folder's name is never packed, and its case counts
             return path.name == self.pattern.rstrip("/")
         return fnmatchcase(plain_name(path.name.lower()), self.pattern)

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import islice
 from os import PathLike
-from os.path import realpath
+from os.path import isdir, isfile, realpath
 from pathlib import Path, PosixPath
 from typing import IO, Any, NamedTuple, TypeVar
 
@@ -64,6 +64,13 @@ def is_file(name: str | Path) -> bool:
         return Path(name).is_file()
     except (OSError, ValueError):  # too long, or contains a NUL
         return False
+
+
+def is_file_or_folder(path: str | PathLike[str]) -> bool:
+    """Returns whether there is a file or a folder. Anything else, such as a pipe that lies in a folder, would
+    be waited for.
+    """
+    return isfile(path) or isdir(path)  # noqa: PTH112, PTH113 (Path's raise errors without access)
 
 
 def resolved(path: str | PathLike[str]) -> str:

@@ -35,6 +35,8 @@ Table = TypeVar("Table", bound=Strict)
 
 def read_toml(path: Path) -> dict[str, Any]:
     """Reads a TOML file. Strings must be printable, and numbers finite."""
+    if path.exists() and not path.is_file():
+        raise InputError(path, "not a regular file", "replace it with a file, or remove it")
     with open_binary(path) as file:
         content = file.read(_MOST_BYTES + 1)
     lines = content.splitlines(keepends=True)

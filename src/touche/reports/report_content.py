@@ -103,7 +103,11 @@ def published_parts() -> Iterator[TaskReport]:
         # rows with an unknown evaluator.
         rows = [row for row in task.published if row in comparable(task, row.dimension, row.evaluator or "")]
         paths = locate("runs", task.id).iterdir() if find("runs", task.id) else ()
-        runs = sorted(path for path in paths if path.name.removesuffix(".gz").endswith((".run", ".txt")))
+        runs = sorted(
+            path
+            for path in paths
+            if path.name.removesuffix(".gz").endswith((".run", ".txt")) and path.is_file()
+        )
         views = [
             _published_view(published) for published in group_by(rows, lambda row: row.dimension).values()
         ]

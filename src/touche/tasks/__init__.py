@@ -240,7 +240,8 @@ def check_name(card: Path) -> None:
 def _cards() -> dict[str, Path]:
     """Returns the cards by task id. Shipped cards win."""
     folders = reversed(data_folders())  # so that earlier folders win
-    user_cards = {card_id(card): card for folder in folders for card in (folder / "tasks").glob("[!.]*.toml")}
+    cards = (card for folder in folders for card in (folder / "tasks").glob("[!.]*.toml"))
+    user_cards = {card_id(card): card for card in cards if card.is_file()}
     return dict(sorted((user_cards | _shipped()).items()))
 
 
@@ -261,7 +262,7 @@ def _cards_of_user(task_id: str) -> list[Path]:
     if "/" in task_id or task_id.startswith("."):  # we don't search subfolders and hidden files
         return []
     cards = (folder / "tasks" / f"{task_id}.toml" for folder in data_folders())
-    return [card for card in cards if os.path.exists(card)]  # noqa: PTH110 (Path.exists raises for long names)
+    return [card for card in cards if is_file(card)]
 
 
 @cache

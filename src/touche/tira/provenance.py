@@ -112,7 +112,7 @@ def _dataset_id(folder: Path | None = None) -> str:
         id = os.environ.get(variable, "")
         if id not in ("", "id"):  # TIRA's client sets the literal "id"
             return id
-    if folder is None:
+    if folder is None or not (folder / "metadata.json").is_file():
         return ""
     try:
         with (folder / "metadata.json").open("rb") as file:
