@@ -247,6 +247,34 @@ def test_a_line_that_is_no_json_object_is_named(write: Write, line: bytes, probl
         list(read_jsonl(write("file.jsonl", b'\xef\xbb\xbf{"a": 1}\n%b\n' % line)))
 
 
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (
+            '[{"a": 1},\n{"a": 2}]',
+            r"1: broken JSON \(an array\); write one object per line, without brackets",
+        ),
+        ('[\n  {\n    "a": 1', r"1: broken JSON \(an array\)"),
+        ('[{"a": 1}, {"a": 2}]', "1: not a JSON object, but an array; write one object per line"),
+        ('{\n  "a": 1\n}\n', r"1: broken JSON \(an object over several lines\); write one object per line"),
+        ('{"a": 1}\n{"a": 2,\n "b": 1}\n', r"2: broken JSON \(an object over several lines\)"),
+        ('{"a": {\n"b": 1}}\n', r"1: broken JSON \(an object over several lines\)"),
+        ('{"a": [\n1]}\n', r"1: broken JSON \(an object over several lines\)"),
+        (
+            '{"a": {"b": 1}},\n{"a": 2}\n',
+            r"1: broken JSON \(several objects, or a comma after one\); write one",
+        ),
+        ('{"a": 1}{"a": 2}\n', r"1: broken JSON \(several objects, or a comma after one\)"),
+        ('{"a": 1}, {"a": 2}\n', r"1: broken JSON \(several objects"),
+        ("{'a': 1}\n", r"1: broken JSON \(single quotes, as in Python\); write double quotes"),
+        ('{"a": "cut o', r"1: broken JSON \(unexpected .*; repair or remove the line"),
+    ],
+)
+def test_json_that_is_not_in_lines_is_named(write: Write, content: str, problem: str) -> None:
+    with pytest.raises(InputError, match=rf"file\.jsonl:{problem}"):
+        list(read_jsonl(write("file.jsonl", content)))
+
+
 @pytest.mark.parametrize("value", ["", " ", "a b", " a", "a\n", "a\u2003b", "a\0", "a\x1b[0m", "a" * 1001])
 def test_an_id_that_cannot_stand_in_a_run_is_refused(value: str) -> None:
     with pytest.raises(InputError, match="is empty, too long, or has white space or control characters"):

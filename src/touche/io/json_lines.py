@@ -1,5 +1,6 @@
 """Reads JSON lines."""
 
+import re
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -10,6 +11,8 @@ import orjson
 from touche.errors import InputError
 from touche.io.identifiers import as_id
 from touche.io.opening import OF_DOCUMENTS, Limits, bytes_of_lines, check_utf8
+
+_ONE_PER_LINE = "write one object per line"
 
 
 def read_jsonl(path: Path, limits: Limits = OF_DOCUMENTS) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -29,11 +32,26 @@ def records_of_lines(
             fields = orjson.loads(content)
         except orjson.JSONDecodeError as error:
             check_utf8([line], path, number)  # raises if this is the cause, with a better remedy
-            problem = f"broken JSON ({error})"
-            raise InputError(path, problem, "repair or remove the line", line=number) from error
+            reason, remedy = _other_form(content) or (str(error), "repair or remove the line")
+            raise InputError(path, f"broken JSON ({reason})", remedy, line=number) from error
         if not isinstance(fields, dict):
-            raise InputError(path, "not a JSON object", "put one {...} on each line", line=number)
+            problem = "not a JSON object" + (", but an array" if isinstance(fields, list) else "")
+            raise InputError(path, problem, _ONE_PER_LINE, line=number)
         yield number, fields
+
+
+def _other_form(line: bytes) -> tuple[str, str] | None:
+    """Returns the form of a line that is no JSON, and a remedy, if the file seems to be in another form."""
+    text = line.strip()
+    if text.startswith(b"["):
+        return "an array", f"{_ONE_PER_LINE}, without brackets and commas: jq -c '.[]'"
+    if text.startswith(b"{") and text.endswith((b"{", b"[", b",", b":")) and not text.endswith(b"},"):
+        return "an object over several lines", f"{_ONE_PER_LINE}: jq -c ."
+    if text.startswith(b"{") and (text.endswith(b"},") or re.search(rb"\}\s*,?\s*\{", text)):
+        return "several objects, or a comma after one", f"{_ONE_PER_LINE}, without commas between them"
+    if text.startswith(b"{'"):
+        return "single quotes, as in Python", "write double quotes: json.dumps"
+    return None
 
 
 def text_field(fields: dict[str, Any], name: str, path: Path, line: int) -> str:
