@@ -208,10 +208,10 @@ def test_the_unmodified_tira_run_gets_the_same_bytes_from_every_image(tmp_path: 
 
 
 FAULTS = {
-    "exits": "faulty: exit code 3: ",
+    "exits": "faulty: exit code 2: .* ended the program with exit code 3 before it wrote run.txt",
     "hangs": "faulty .* time limit of 4 s",
     "eats memory": "faulty .* memory limit of 128m",
-    "writes nothing": "faulty .* exit code 0 without run.txt",
+    "writes nothing": "faulty: exit code 2: .* ended the program with exit code 0 before it wrote run.txt",
     "writes elsewhere": "faulty: exit code 1: .*baseline.py:[0-9]+: OSError: .*Read-only file system",
     "calls home": "faulty: exit code 1: .*baseline.py:[0-9]+: URLError: .*Network is unreachable",
     "links": "faulty .* exit code 0 without run.txt",

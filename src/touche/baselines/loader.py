@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from touche.baselines.baseline_files import folder_digest
+from touche.baselines.exits import exits_as_errors
 from touche.baselines.method import Baseline
 from touche.data.places import shipped
 from touche.errors import InputError, ToucheError, choice
@@ -56,10 +57,11 @@ def load(name: str) -> Baseline:
     package = f"{PREFIX}{folder_digest(real_folder)}"
     make_package(package, str(real_folder))
     try:
-        module = import_module(f"{package}.{path.stem}")
-        loaded = [value for value in vars(module).values() if isinstance(value, Baseline)]
-        # In this block, because options' annotations are evaluated here and may fail.
-        options = [option for ranker in loaded for option in ranker.options.values()]
+        with exits_as_errors(real_folder.name):
+            module = import_module(f"{package}.{path.stem}")
+            loaded = [value for value in vars(module).values() if isinstance(value, Baseline)]
+            # In this block, because options' annotations are evaluated here and may fail.
+            options = [option for ranker in loaded for option in ranker.options.values()]
     except ToucheError:  # has its own remedy, e.g. if Java is missing
         raise
     except Exception as error:

@@ -11,6 +11,7 @@ from threading import Thread
 from typing import Any
 
 from touche.baselines.baseline_options import as_arguments
+from touche.baselines.exits import exits_as_errors
 from touche.baselines.method import Baseline
 from touche.baselines.rankings import Ranking, run_of_rankings
 from touche.documents.discovery import Input
@@ -27,7 +28,7 @@ from touche.tira.answers import data_of_answers, noting_answers
 from touche.tira.outputs import remove_earlier_run, write_run
 from touche.tira.provenance import NO_STATISTICS, Software, data_of_files, metadata
 from touche.trec.columns import Run
-from touche.trec.runs import MAX_DEPTH
+from touche.trec.runs import MAX_DEPTH, RUN_FILE
 from touche.trec.topics import Topic
 
 
@@ -110,13 +111,14 @@ class Runs:
         tag = tag or ranker.tag(options)
         check_tag(tag)
         if output is None:
-            return run_of_rankings(self.source.topics, self._rankings(options), tag)
+            with exits_as_errors(ranker.name):
+                return run_of_rankings(self.source.topics, self._rankings(options), tag)
         started = datetime.now(UTC)
         self._remove_earlier_run(output, options)
         # Before the thread starts: a process that the baseline forks meanwhile would keep git's pipe open.
         commit_and_repository = self._origin
         input_data = self._data  # here, so that its thread works during the ranking
-        with noting_answers() as answers:
+        with noting_answers() as answers, exits_as_errors(ranker.name, (output / RUN_FILE).exists):
             run = run_of_rankings(self.source.topics, self._rankings(options), tag)
         changed_options = as_arguments(ranker.changed(options))
         software = Software(

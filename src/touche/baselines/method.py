@@ -50,17 +50,11 @@ class Baseline:
         """Ranks documents for topics. Closing the iterator closes the method's generator, too."""
         if isinstance(topics, Iterator):  # engines and baselines read topics more than once
             topics = list(unread(topics, "topics"))
-        try:
-            rankings = self.method(topics, Documents.of(documents), **options)
-            if not isinstance(rankings, Iterable):
-                problem = f"the baseline {self.name} returned {rankings!r}"
-                raise ToucheError(f"{problem}; yield (topic, ranking) for each topic")
-            yield from rankings  # unlike a loop, this closes the method's generator
-        except SystemExit as error:
-            if type(error) is not SystemExit:  # a subclass, which touche's main program raises for a signal
-                raise
-            problem = f"the baseline {self.name} ended the program with exit code {error.code or 0}"
-            raise ToucheError(f"{problem} before it wrote run.txt; let it raise an error instead") from error
+        rankings = self.method(topics, Documents.of(documents), **options)
+        if not isinstance(rankings, Iterable):
+            problem = f"the baseline {self.name} returned {rankings!r}"
+            raise ToucheError(f"{problem}; yield (topic, ranking) for each topic")
+        yield from rankings  # unlike a loop, this closes the method's generator
 
     def __reduce__(self) -> Any:
         """Pickles a loaded baseline as its folder, because other processes may not know its package."""

@@ -6,6 +6,7 @@ from typing import Any
 import pyterrier as pt
 from pandas import DataFrame
 
+from touche.baselines.exits import exits_as_errors
 from touche.baselines.method import Baseline
 from touche.documents.collection import Documents, PlainDocuments
 from touche.documents.document_records import Document
@@ -73,10 +74,11 @@ class BaselineTransformer(pt.Transformer):  # type: ignore[misc]
         # Without topics, the documents would be read for nothing.
         rankings = self.ranker(topics, documents, **self.options) if topics else ()
         rows = []
-        for topic, hits in rankings:
-            scores = [(hit[0], hit[1]) for hit in hits]  # without stances
-            for rank, (id, score) in enumerate(ranking(scores)):
-                rows.append((topic.number, id, float(score), rank))
+        with exits_as_errors(self.ranker.name):
+            for topic, hits in rankings:
+                scores = [(hit[0], hit[1]) for hit in hits]  # without stances
+                for rank, (id, score) in enumerate(ranking(scores)):
+                    rows.append((topic.number, id, float(score), rank))
         types = {"qid": str, "docno": str, "score": float, "rank": int}
         return DataFrame(rows, columns=[*types]).astype(types)
 

@@ -116,6 +116,7 @@ def run_locally(job: Job, limits: Limits, log: Log) -> Usage:
         # With TMPDIR, a killed baseline's temporary files disappear with this folder.
         status = execute([*starter, *command], log, environment=os.environ | {"TMPDIR": str(scratch)})
         check_exit(job.name, status)
+        _check_written(job, job.output)
         memory = int(peak.read_text()) * _BYTES_PER_UNIT
     return Usage(wall=time.monotonic() - began, memory=memory)
 
@@ -408,14 +409,18 @@ def _copy(source: Path, target: Path) -> None:
         shutil.copyfileobj(content, copy)
 
 
+def _check_written(job: Job, folder: Path) -> None:
+    if not _is_file(folder / RUN_FILE):
+        raise ToucheError(f"{job.name} ended with exit code 0 without {RUN_FILE}; see its output above")
+
+
 def _check_run(job: Job, folder: Path) -> None:
     """Checks run.txt, because other people's programs may write anything.
 
     An invalid run.txt is kept as ``INVALID_FILE`` in the output directory, so that you can look at it.
     """
+    _check_written(job, folder)
     run = folder / RUN_FILE
-    if not _is_file(run):
-        raise ToucheError(f"{job.name} ended with exit code 0 without {RUN_FILE}; see its output above")
     errors = format_errors(run)
     if errors:
         first = errors[0]
