@@ -26,7 +26,7 @@ Lines = NDArray[np.intp]  # line indices
 Order = Mapping[str, Lines]  # each topic's lines
 _RANKED_STANCES = {"PRO", "CON"}  # stances that can have their own rankings
 NO_STANCE = "Q0"  # the second column of lines without a stance
-_NO_STANCES = {"Q0", "QO", "ITER", "ITERATION", "-"}  # what other tools write there, or a number
+_NO_STANCES = {"Q0", "QO", "ITER", "ITERATION", "-"}  # what other tools write there, or one number
 _COLUMNS = "topics stances documents ranks scores tags numbers".split()
 _NO_LINES = np.empty(0, np.intp)  # joined with all rankings, because numpy can't join zero arrays
 
@@ -37,7 +37,8 @@ class RunLine:
 
     Attributes:
         topic: the topic's id.
-        stance: the second column: the predicted stance (2022 task 2), or ``Q0``, also for ``0`` or ``ITER``.
+        stance: the second column: the predicted stance (2022 task 2), or ``Q0``, also for ``ITER`` or for the same
+            number on all lines.
         document: the id of the document or sentence pair.
         rank: the rank in the file, which can start at 0 or 1.
         score: the score in the file.
@@ -433,9 +434,12 @@ class Columns:
         if not self._blocks:
             self.add_lines([])  # numpy can't join zero arrays
         arrays = {name: np.concatenate([block[name] for block in self._blocks]) for name in _COLUMNS}
+        words = [*self._codes["stances"]]
+        # A single number says as little as Q0, but several numbers are probably meant as stances.
+        has_one_number = sum(map(str.isdigit, words)) == 1
         stances = [
-            NO_STANCE if word.isdigit() or word.upper() in _NO_STANCES else word
-            for word in self._codes["stances"]
+            NO_STANCE if word.upper() in _NO_STANCES or (word.isdigit() and has_one_number) else word
+            for word in words
         ]
         return Run(
             path=Path(path),
