@@ -38,6 +38,7 @@ def line(
 
 GOOD = [line(1, 5), line(2, 4.5), line(3, -1)]
 
+METADATA = "# ir_metadata.start\n# actor:\n#   team: Example\n#\n#ir_metadata.end \r\n"
 BROKEN = {
     "nothing": (lines(*GOOD), []),
     "empty": ("", [("empty-run", None)]),
@@ -63,6 +64,15 @@ BROKEN = {
     "ties against trec_eval": (lines(line(1, 1, min(IDS)), line(2, 1, max(IDS))), [("tie-order", 2)]),
     "ranks from 0 in two topics": (lines(line(0, 5), line(0, 5, topic=12)), [("rank-start", 1)]),
     "a score that rises as double": (lines(line(1, 1), line(2, 1 + 1e-9, "!")), [("unknown-document", 2)]),
+    "metadata in comments": (METADATA + lines(*GOOD), [("metadata", 1)]),
+    "metadata and a byte order mark": (
+        "\ufeff" + METADATA + lines(*GOOD),
+        [("metadata", 1), ("byte-order-mark", 1)],
+    ),
+    "metadata and a broken line": (METADATA + lines(*GOOD[:2], (1,)), [("metadata", 1), ("columns", 8)]),
+    "only metadata": (METADATA, [("empty-run", None), ("metadata", 1)]),
+    "a comment": ("# by me\n" + lines(*GOOD), [("columns", 1)]),
+    "metadata without an end": (METADATA[:-20] + "\n" + lines(*GOOD), [("columns", n) for n in range(1, 5)]),
     "a byte order mark": ("\ufeff" + lines(*GOOD), [("byte-order-mark", 1)]),
     "findings of several kinds": (
         lines(line(1, 5, stance="PRO"), line(3, 4), line(4, 3, id="x")),

@@ -14,7 +14,7 @@ from tira.check_format import _fmt, check_format
 from conftest import ROOT, Touche, Write, git, use_clone
 from touche.baselines.method import run_tag
 from touche.tira import provenance
-from touche.tira.provenance import Software, data_of_files, metadata
+from touche.tira.provenance import Software, data_of_files, metadata, origin_of_run, task_of_run
 
 START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 STOP = datetime(2026, 1, 2, 3, 4, 7, tzinfo=UTC)
@@ -261,3 +261,10 @@ def test_modules_of_python_need_no_search_through_all_packages(
 ) -> None:
     monkeypatch.delattr(provenance, "packages_distributions")  # a search takes 0.2 s for each module
     assert touche("run", "bm25", "-i", "spot-check/arguments", "-o", tmp_path / "out")[0] == 0
+
+
+def test_metadata_as_tirex_tracker_writes_it_is_read(write: Write) -> None:
+    content = "method:\n  name: bm25\ndata:\n  test collection:\n    name: spot-check/passages\n"
+    write("ir-metadata.yml", f"ir_metadata.start\n{content}\nir_metadata.end\n")
+    assert task_of_run(write("run.txt", "")) == "spot-check/passages"
+    assert origin_of_run(write("run.txt", "").with_name("ir-metadata.yml"))[0] == "bm25"

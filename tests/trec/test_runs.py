@@ -19,11 +19,13 @@ from touche.baselines.rankings import run_of_rankings
 from touche.errors import InputError, ToucheError
 from touche.io.opening import read_lines
 from touche.trec import runs
+from touche.trec.by_stance import read_counted
 from touche.trec.columns import Run
 from touche.trec.runs import (
     LineError,
     RunLine,
     as_float32,
+    is_other_file,
     parse_line,
     ranking,
     read_run,
@@ -320,3 +322,22 @@ def test_a_run_that_unpacks_beyond_reason_is_refused_in_little_memory(
     )
     done = subprocess.run([sys.executable, "-c", script, path], capture_output=True, text=True)
     assert done.returncode == 1 and done.stderr.count("\n") == 1 and "run.txt" in done.stderr
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_metadata_in_comments_is_skipped(write: Write, mark: str) -> None:
+    comments = "# ir_metadata.start\n# actor:\n#   team: Example\n# ir_metadata.end\n"
+    path = write("run.txt", f"{mark}{comments}1 Q0 a 1 2 t\n1 Q0 b 2 1 t\n")
+    run = read_run(path)
+    assert [(line.document, number) for line, number in zip(run, run.numbers, strict=True)] == [
+        ("a", 5),
+        ("b", 6),
+    ]
+    assert not is_other_file(path)
+    rankings, skipped = read_counted(path.rename(path.with_name("r")), ["Q0"], ".", 10, None)
+    assert len(rankings) == 2 and not skipped
+    for text in (comments, f"# a comment\n{comments}", comments.replace("end", "more"), comments[2:]):
+        with pytest.raises(InputError):
+            read_run(write("broken.txt", text + ("" if text == comments else "1 Q0 a 1 2 t\n")))
+    with pytest.raises(InputError, match=r":6: 2 columns instead of 6"):
+        read_run(write("broken.txt", f"{comments}1 Q0 a 1 2 t\n1 Q0\n"))

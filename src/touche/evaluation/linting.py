@@ -20,7 +20,7 @@ from touche.trec.by_stance import ranking_names, read_counted
 from touche.trec.columns import Run, RunLine
 from touche.trec.framed import Table
 from touche.trec.run_forms import AnyRun, RunSource, run_sources
-from touche.trec.runs import MAX_DEPTH, LineError, read_with_errors, split_columns
+from touche.trec.runs import MAX_DEPTH, LineError, lines_after_metadata, read_with_errors, split_columns
 from touche.trec.topics import in_order, read_topics
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 ERROR = "error"  # breaks a rule
 WARNING = "warning"  # breaks no rule, but may mislead
 
-_WARNINGS = "rank-start rank-gap tie-order blank-in-tag several-tags shared-tag".split()
+_WARNINGS = "rank-start rank-gap tie-order blank-in-tag several-tags shared-tag metadata".split()
 _ERRORS = (
     "columns id rank score empty-run unknown-topic unknown-document duplicate-document "
     "no-pair rank-repeated score-increasing too-many-results too-few-results unknown-stance "
@@ -114,12 +114,14 @@ class _LintedRun:
         errors: what's wrong with the other lines and the file's beginning.
         is_ordered_by_score: whether the task's evaluator sorts lines by score. Otherwise, each stance has its
             own ranking, which the organizers' script sorts by rank.
+        has_metadata: whether the file begins with metadata in comments.
     """
 
     path: Path
     readable: Run
     errors: Sequence[LineError]
     is_ordered_by_score: bool = True
+    has_metadata: bool = False
 
     @cached_property
     def lines(self) -> Sequence[Numbered]:
@@ -259,7 +261,14 @@ def format_errors(path: Path) -> list[Finding]:
 
 
 def _unreadable_lines(run: _LintedRun) -> Iterator[Finding]:
-    """Yields broken lines, a byte order mark, or that there are no lines at all."""
+    """Yields metadata at the beginning, broken lines, a byte order mark, or that there are no lines."""
+    if run.has_metadata:
+        yield run.finding(
+            code="metadata",
+            line=1,
+            message="the run begins with metadata, which trec_eval and ir_measures don't read",
+            remedy="move it into ir-metadata.yml next to the run",
+        )
     for error in run.errors:
         yield run.finding(code=error.kind, line=error.line, message=error.problem, remedy=error.remedy)
     if not (run.lines or run.errors):
@@ -563,7 +572,7 @@ def _read_run(source: RunSource) -> _LintedRun:
         InputError: if there are too many broken lines, or the file isn't text.
     """
     run, errors = read_with_errors(source.path, source.as_bytes())
-    return _LintedRun(source.name, run, errors)
+    return _LintedRun(source.name, run, errors, has_metadata=_has_metadata(source))
 
 
 def _read_rankings(source: RunSource, rules: Rules, topics: Collection[str] | None) -> _LintedRun:
@@ -572,7 +581,13 @@ def _read_rankings(source: RunSource, rules: Rules, topics: Collection[str] | No
     if isinstance(content, Run):
         content = source.named(content)
     run, errors = read_counted(source.path, rules.stances, rules.ids, rules.max_results, topics, content)
-    return _LintedRun(source.name, run.by_stance(), errors, is_ordered_by_score=False)
+    return _LintedRun(
+        source.name, run.by_stance(), errors, is_ordered_by_score=False, has_metadata=_has_metadata(source)
+    )
+
+
+def _has_metadata(source: RunSource) -> bool:
+    return not isinstance(source.content, Run) and lines_after_metadata(source.path, source.content)[1]
 
 
 def _read_known(

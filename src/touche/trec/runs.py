@@ -4,7 +4,7 @@ import os
 import re
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice, repeat
 from math import inf, isfinite
 from numbers import Real
 from pathlib import Path
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from touche.errors import InputError, ToucheError, counted
 from touche.io.identifiers import LONGEST_WORD, NO_ID, is_word, quoted
-from touche.io.opening import OF_TABLES, bytes_of_lines, decoded, read_lines
+from touche.io.opening import OF_TABLES, bytes_of_lines, decoded
 from touche.trec.columns import Columns, Run, split_lines
 from touche.trec.columns import RunLine as RunLine
 
@@ -37,6 +37,10 @@ _HEADER_WORDS = re.compile(
     re.IGNORECASE,
 )
 RUN_FILE = "run.txt"  # in a baseline's output folder
+# ir_metadata's lines around a run's metadata, which it writes as comments at the run's beginning.
+_METADATA_START = re.compile(rb"(?:\xef\xbb\xbf)?#\s*ir_metadata\.start\s*")
+_METADATA_END = re.compile(rb"#\s*ir_metadata\.end\s*")
+_MOST_METADATA_LINES = 2_000
 MAX_DEPTH = 1000  # documents per topic, by every year's rules
 
 
@@ -93,7 +97,7 @@ def _read(path: Path, content: bytes | None, columns: Columns, errors: list[Line
     """Reads a run's lines into columns, including those before an error. Without a list for the errors, the
     first broken line raises its error, and blank lines are skipped.
     """
-    lines = bytes_of_lines(path, OF_TABLES, content)
+    lines, _ = lines_after_metadata(path, content)
     first_line = 1
     while block := list(islice(lines, BLOCK)):
         if first_line == 1 and block[0].startswith(BOM_UTF8) and errors is not None:
@@ -107,6 +111,24 @@ def _read(path: Path, content: bytes | None, columns: Columns, errors: list[Line
             finally:  # extend has already added the lines above an error
                 columns.add_lines(parsed_lines)
         first_line += len(block)
+
+
+def lines_after_metadata(path: Path, content: bytes | None = None) -> tuple[Iterator[bytes], bool]:
+    """Returns a run's lines, and whether it begins with metadata in comments, whose lines become empty.
+
+    Arguments as in ``read_run``; errors as in ``bytes_of_lines``.
+    """
+    lines = bytes_of_lines(path, OF_TABLES, content)
+    comments = list[bytes]()
+    for line in islice(lines, _MOST_METADATA_LINES):
+        comments.append(line)
+        is_first = len(comments) == 1
+        if not (_METADATA_START.fullmatch(line) if is_first else line.startswith(b"#")):
+            break
+        if _METADATA_END.fullmatch(line):
+            mark = BOM_UTF8 if comments[0].startswith(BOM_UTF8) else b""
+            return chain([mark], repeat(b"", len(comments) - 1), lines), True
+    return chain(comments, lines), False
 
 
 def _add_at_once(lines: Sequence[bytes], first_line: int, columns: Columns) -> bool:
@@ -355,7 +377,8 @@ def parse_line(text: str, path: Path, number: int) -> RunLine:
 def is_other_file(path: Path) -> bool:
     """Returns whether a file's first line isn't a run's. False for an empty or missing file."""
     try:
-        number, line = next(read_lines(path, OF_TABLES), (0, ""))
+        lines = enumerate(decoded(lines_after_metadata(path)[0], path), 1)
+        number, line = next(((number, text) for number, text in lines if text.strip()), (0, ""))
         if line:
             parse_line(line, path, number)
     except LineError as error:
