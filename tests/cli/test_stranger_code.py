@@ -90,6 +90,11 @@ def test_an_image_gets_the_options_as_they_were_typed_and_its_folder_does_not_ru
     assert jobs == [("./mine", [*typed, "--tag", "t"], 60.0)] * 2
     library.write_run("./mine", "spot-check/passages", "out", options={"low": -1.5}, runner=runner)
     assert jobs[-1][1] == ["--low", "-1.5"]
+    arguments = ("run", "./mine", *ON_PASSAGES, "--runner", runner, "--statistics")
+    assert touche(*arguments, "none")[0] == 0
+    assert jobs[-1][1] == ["--statistics", "none"]
+    code, _, err = touche(*arguments, "some.json")
+    assert code == 2 and "files of `statistics` and `keep_statistics` have no effect on the runner" in err
     code, out, _ = touche("run", "./mine", "--runner", runner, "--help")
     program = runner if runner == "podman" else "docker"
     assert code == 0 and "--time-limit" in out and f"{program} run --rm touche/mine --help" in out

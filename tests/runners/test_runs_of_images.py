@@ -502,6 +502,7 @@ def test_an_image_is_passed_the_name_of_its_statistics(
     tmp_path: Path, baseline: str, dataset: str, option: list[str]
 ) -> None:
     assert _statistics_option(job(tmp_path, baseline, source=dataset)) == option
+    assert _statistics_option(job(tmp_path, baseline, "--statistics", "none", source=dataset)) == []
 
 
 @pytest.mark.parametrize("name", WRONG_FOLDERS)

@@ -136,7 +136,7 @@ _COMMON_OPTIONS: list[click.Parameter] = [
     _REQUIRED("-i --input dataset INPUT", f"Input directory{_DATASET}.", type=INPUT, envvar=INPUT_VARIABLE),
     _REQUIRED("-o --output DIR", "Directory for run.txt.", type=_FOLDER, envvar=OUTPUT_VARIABLE),
     _READ_HERE("--corpus ID", "Corpus of ir_datasets, if INPUT has only topics."),
-    _READ_HERE(
+    _READ(
         "--statistics FILE",
         "Use the statistics of the whole collection; INPUT is one part of it. none: use those of INPUT, even "
         "if the baseline ships some.",

@@ -20,6 +20,7 @@ from touche.documents.document_forms import AnyDocuments, documents_in
 from touche.errors import ToucheError, check_choice, counted, warn
 from touche.io.identifiers import as_path, dataset_name, name_or_path, optional_path
 from touche.runners.limits import HERE, RUNNER_NAMES, SANDBOXES, SPARK, Limits
+from touche.tira.provenance import NO_STATISTICS
 from touche.trec.columns import Run
 from touche.trec.framed import WrittenFile
 from touche.trec.records_in_memory import AnyTopics, topics_in
@@ -168,12 +169,14 @@ def write_run(
     ):
         if is_passed and not has_effect:
             raise ToucheError(f"`{argument}` has no effect on the runner {runner}; omit it")
-    if is_in_sandbox and (corpus or (statistics, keep_statistics) != (None, None)):
-        problem = "`corpus`, `statistics` and `keep_statistics` have no effect on the runner"
+    has_statistics = statistics is not None and str(statistics) != NO_STATISTICS
+    if is_in_sandbox and (corpus or has_statistics or keep_statistics is not None):
+        problem = "`corpus`, files of `statistics` and `keep_statistics` have no effect on the runner"
         raise ToucheError(f"{problem} {runner}; omit them")
     folder = as_path("output", output)
     if is_in_sandbox:
-        passed_texts = {option: text for option, text in {"tag": tag, "team": team}.items() if text}
+        texts = {"tag": tag, "team": team, "statistics": str(statistics or "")}
+        passed_texts = {option: text for option, text in texts.items() if text}
         arguments = [*as_arguments(options), *words, *as_arguments(passed_texts)]
         return _write_in_sandbox(runner, baseline, arguments, str(name), folder, limits, log)
     started = time.monotonic()

@@ -327,7 +327,8 @@ def _statistics_option(job: Job) -> list[str]:
 
     The program in a container needs it, because it sees only a folder, not the dataset.
     """
-    if not places.is_dataset(job.input):
+    is_chosen = "--statistics" in job.arguments  # the user wants the documents' own
+    if is_chosen or not places.is_dataset(job.input):
         return []
     task, corpus = tasks.dataset(job.input)
     is_whole = corpus is task.corpora["full"]
