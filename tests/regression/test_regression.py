@@ -247,6 +247,49 @@ def test_an_unusable_entry_is_named(write: Write, text: str, message: str) -> No
     assert "; " in str(caught.value)
 
 
+OPTIONS_OF_MINE = """raise SystemExit("was run")
+@touche.baseline(needs_documents=False)
+def mine(topics, documents, *, depth: int = 9, pair=("a", "b"), loud=False, stop_words=""):
+    pass
+def other(*, keep_statistics=""):
+    pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("option", "problem"),
+    [
+        *(
+            (f'{name} = "x"', f"score[2]: '{name}' is not an option of mine; ")
+            for name in ("keep-statistics", "keep_statistics", "runner", "output", "i", "team", "verbose")
+        ),
+        (
+            '"stop_words=x" = "x"',
+            "score[2]: 'stop_words=x' is not an option of mine; did you mean stop_words?",
+        ),
+        ("no-loud = true", "score[2]: 'no-loud' is not an option of mine; did you mean loud?"),
+        ('loud = "--keep-statistics=x"', "score[2]: loud = '--keep-statistics=x' looks like another option"),
+        ('pair = ["a", "b", "-ox"]', "score[2]: pair = '-ox' looks like another option; write no -"),
+    ],
+)
+def test_an_entry_only_sets_the_options_of_the_baseline_whose_code_does_not_run(
+    write: Write, option: str, problem: str
+) -> None:
+    own = 'options = { depth = 5, pair = ["-", "b"], loud = true, stop-words = "a" }\n'
+    file = write("mine/expected.toml", GOOD + own)
+    write("mine/baseline.py", OPTIONS_OF_MINE)
+    read_expected(str(file.parent))
+    write("mine/expected.toml", GOOD + own + GOOD + f"options = {{ {option} }}\n")
+    with pytest.raises(InputError) as caught:
+        read_expected(str(file.parent))
+    assert str(caught.value).startswith(f"{file}: {problem}")
+    write("mine/baseline.py", "")
+    with pytest.raises(
+        InputError, match=r"score\[1\]: .* is not an option of mine; baseline.py declares no op"
+    ):
+        read_expected(str(file.parent))
+
+
 def test_an_unknown_dataset_is_an_error_whatever_datasets_are_chosen(write: Write) -> None:
     path = write("mine/expected.toml", GOOD + GOOD.replace("small-p", "smal-p"))
     write("mine/baseline.py", "")

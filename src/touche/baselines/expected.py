@@ -6,9 +6,10 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from msgspec import Meta, field
 from msgspec.structs import asdict, replace
 
-from touche.baselines.baseline_options import as_arguments
-from touche.baselines.loader import baseline_folder
+from touche.baselines.baseline_options import as_arguments, names_in
+from touche.baselines.loader import FILE, baseline_folder
 from touche.errors import InputError, choice
+from touche.io.opening import texts_in
 from touche.io.toml import Name, Positive, Share, Strict, read_record
 from touche.tasks import MACRO_F1, STANCE, Measure, dataset, is_dataset, measure_of
 from touche.tasks import datasets as known_datasets
@@ -352,21 +353,25 @@ def read_expected(baseline: str, datasets: Collection[str] = ()) -> list[Expecte
     """Returns the entries in a baseline's expected.toml, table by table.
 
     Only entries for the ``datasets`` are returned and checked against their cards; if it is empty, all are.
+    Options are checked without running the baseline's code.
 
     Raises:
         InputError: if the file is missing or broken, or an entry is incomplete or contains unknown names.
     """
-    path = baseline_folder(baseline) / EXPECTED_FILE
+    folder = baseline_folder(baseline)
+    path = folder / EXPECTED_FILE
     exists = path.exists()
     tables = asdict(read_record(path, _File)) if exists else {}  # entries by table
     if not any(tables.values()):
         problem = "no entries in this file" if exists else "no such file"
         remedy = "write entries as in docs/reference/files.md, section Expected scores"
         raise InputError(path, problem, remedy)
+    option_names = names_in(folder / FILE)
     expected = list[Expected]()
     for table, entries in tables.items():
         for index, entry in enumerate(entries):
             try:
+                _check_options(entry.options, folder.resolve().name, option_names)
                 if not is_dataset(entry.dataset):
                     problem = f"dataset {entry.dataset!r} is not known"
                     raise ValueError(f"{problem}; {choice(entry.dataset, known_datasets())}")
@@ -377,6 +382,20 @@ def read_expected(baseline: str, datasets: Collection[str] = ()) -> list[Expecte
                 entry_name = f"{table}[{index + 1}]"  # messages count from 1
                 raise InputError(path, f"{entry_name}: {problem}", remedy or "correct it") from error
     return expected
+
+
+def _check_options(options: Options, baseline: str, names: Collection[str]) -> None:
+    """Checks that options are the baseline's, because they become words of the command ``touche run``.
+
+    Otherwise the file's author could set that command's own options, such as an output.
+    """
+    for name, value in options.items():
+        if name.replace("-", "_") not in names:
+            remedy = choice(name, names) if names else f"{FILE} declares no options after an asterisk"
+            raise ValueError(f"{name!r} is not an option of {baseline}; {remedy}")
+        for text in texts_in(value):
+            if text.startswith("-") and text != "-":
+                raise ValueError(f"{name} = {text!r} looks like another option; write no - at its start")
 
 
 def _measure(name: str, measure_of_task: Measure) -> Measure:
