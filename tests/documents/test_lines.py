@@ -37,6 +37,24 @@ BROKEN = [
     ("a.run", "1 Q0 d 2 0.5", "5 columns instead of 6"),
     ("a.run", "1 Q0 d two 0.5 t", "rank 'two' is not a whole number"),
     ("a.run", f"1 Q0 d {'9' * 5000} 0.5 t", "rank '9{59} ... is not a whole number; "),
+    ("a.run", "1 Q0 d -1 0.5 t", "rank '-1' is below 0; "),
+    ("a.run", "1 Q0 d 1.5 0.5 t", "rank '1.5' is not a whole number; "),
+    ("a.run", '"1" "Q0" "d" "2" "0.5" "t"', r"columns in quotes; .*QUOTE_NONE"),
+    ("a.run", '"1" "Q0" "d" 2 0.5 "t"', "columns in quotes"),
+    ("a.run", '1 Q0 "d" 2 0.5 t', "columns in quotes"),
+    ("a.run", "'1' Q0 d 2 0.5 t", "columns in quotes"),
+    ("a.qrels", '"1" 0 "b" 1', r"columns in quotes; .*QUOTE_NONE"),
+    ("a.qrels", '1 0 "b" 1', "columns in quotes"),
+    (
+        "documents.jsonl",
+        '{"docno": "e", "text": ""}\r{"docno": "f", "text": ""}',
+        r"broken JSON \(a carriage return",
+    ),
+    (
+        "queries.jsonl",
+        '{"qid": "2", "query": "q"}\r{"qid": "3", "query": "q"}',
+        r"broken JSON \(a carriage return",
+    ),
     ("a.run", "1 Q0 d 2 high t", "score 'high' is not a finite number"),
     ("a.run", "1 Q0 c 2 0.6 t", "document 'c' occurs a second time for topic 1"),
     ("scores.tsv", "1 b", "2 columns instead of 3; write: topic document score"),
@@ -148,3 +166,21 @@ def test_queries_take_the_details_of_the_original_query(write: Write) -> None:
         Topic(number="3", title="t", objects=("a", "b"), description="d", narrative="n"),
         Topic("4", "no details"),
     ]
+
+
+@pytest.mark.parametrize("repeats", [2, 20_000])
+@pytest.mark.parametrize(
+    ("name", "line"), [("a.run", "1 Q0 d{} 1 0.7 t"), ("a.qrels", "1 0 d{} 1"), ("queries.tsv", "{}\tquery")]
+)
+def test_carriage_returns_as_line_ends_are_named_in_files_of_any_size(
+    write: Write, name: str, line: str, repeats: int
+) -> None:
+    read = read_topics if name == "queries.tsv" else FORMATS[name][0]
+    path = write(name, "\r".join(map(line.format, range(repeats))) + "\r")
+    with pytest.raises(InputError, match=rf"{name}:1: a carriage return within the line; end lines with"):
+        list(read(path))
+
+
+def test_an_id_may_contain_quotes(write: Write) -> None:
+    run = read_run(write("a.run", "1 Q0 a\"b' 1 0.7 t\n1 Q0 \" 2 0.5 't'\n"))
+    assert [(line.document, line.tag) for line in run] == [("a\"b'", "t"), ('"', "'t'")]

@@ -271,6 +271,13 @@ def test_a_folder_of_files(tmp_path: Path) -> None:
     ]
 
 
+def test_a_table_of_pages_may_have_long_and_few_cells_and_blank_rows(tmp_path: Path) -> None:
+    url = f"http://a.example/{'x' * 200_000}"
+    write_files(tmp_path, {"a.html": "<p>a", "pages.csv": f'id,file,url\na,a.html,"{url}"\n\nb,a.html\n'})
+    pages = list(read_pages_csv(tmp_path / "pages.csv", set()))
+    assert pages == [RawPage("a", url, b"<p>a"), RawPage("b", "", b"<p>a")]
+
+
 @pytest.mark.parametrize(
     ("row", "message"),
     [

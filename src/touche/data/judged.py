@@ -1,11 +1,11 @@
 """Datasets of some topics of a task: the documents that are judged for these topics."""
 
-import csv
 import logging
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from touche import tasks
@@ -19,7 +19,8 @@ from touche.documents.document_records import AnyDocument, Argument
 from touche.documents.jsonl import pieces_of_jsonl
 from touche.documents.pieces import parse_pieces
 from touche.errors import InputError
-from touche.io.opening import decoded_lines
+from touche.io.csv_rows import read_rows
+from touche.io.opening import LONGEST_LINE, open_binary
 from touche.io.writing import make_folder, write_whole
 from touche.tasks import STANCE, Task
 from touche.trec.qrels import Qrels
@@ -139,23 +140,21 @@ def read_judged_arguments(path: Path, judged: Judged) -> Iterator[Argument]:
         InputError: if columns are missing, a text does not match its id, or a grade differs from the qrels;
             the message names the line.
     """
-    rows = csv.reader(decoded_lines(path), delimiter="\t")
-    try:
-        for number, cells in enumerate(rows):
+    with open_binary(path) as file:
+        rows = read_rows(partial(file.readline, LONGEST_LINE), path, _REMEDY, delimiter="\t")
+        for number, (line, cells) in enumerate(rows):
             is_header = number == 0
             if len(cells) != len(_COLUMNS) or (is_header and cells != _COLUMNS):
                 problem = f"other columns than {', '.join(_COLUMNS)}"
-                raise InputError(path, problem, _REMEDY, line=rows.line_num)
+                raise InputError(path, problem, _REMEDY, line=line)
             if is_header:
                 continue
             row = dict(zip(_COLUMNS, cells, strict=True))
             argument = Argument(row["doc_id"], row["concl"], (row["prem"],), stance=row["stance"])
             contradiction = _contradiction(row, argument, judged)
             if contradiction:
-                raise InputError(path, contradiction, _REMEDY, line=rows.line_num)
+                raise InputError(path, contradiction, _REMEDY, line=line)
             yield argument
-    except csv.Error as error:
-        raise InputError(path, f"broken table ({error})", _REMEDY, line=rows.line_num) from error
 
 
 def _contradiction(row: Mapping[str, str], argument: Argument, judged: Judged) -> str:

@@ -1,15 +1,16 @@
 """Folders of HTML files with a table pages.csv, whose columns are id, file and url."""
 
-import csv
 import os
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from touche.documents.pages import LARGEST_PAGE, RawPage, Skipped
 from touche.errors import InputError
+from touche.io.csv_rows import read_rows
 from touche.io.identifiers import check_new_id, quoted
-from touche.io.opening import decoded_lines
+from touche.io.opening import LONGEST_LINE, open_binary
 
 
 def read_pages_csv(path: Path, seen: set[str]) -> Iterator[RawPage | Skipped]:
@@ -19,21 +20,22 @@ def read_pages_csv(path: Path, seen: set[str]) -> Iterator[RawPage | Skipped]:
         path: the table. File names are relative to its folder and must stay inside.
         seen: the collection's ids so far.
     """
-    rows = csv.DictReader(decoded_lines(path))
-    try:
-        for row in rows:
+    with open_binary(path) as file:
+        rows = read_rows(partial(file.readline, LONGEST_LINE), path, "save it again")
+        _, column_names = next(rows, (0, []))
+        for line, cells in rows:
+            if not cells:  # a blank row
+                continue
+            row = dict(zip(column_names, cells, strict=False))  # rows can be too short or too long
             if not row.get("id") or not row.get("file"):
                 remedy = "write the columns id, file, url"
-                raise InputError(path, "the row has no id or no file", remedy, line=rows.line_num)
-            id = check_new_id(row["id"], "page", seen, path, rows.line_num)
+                raise InputError(path, "the row has no id or no file", remedy, line=line)
+            id = check_new_id(row["id"], "page", seen, path, line)
             page_path = path.parent / row["file"]
             if not _is_within(path.parent, page_path):
                 problem = f"{quoted(row['file'])} is outside of the folder"
-                raise InputError(path, problem, "name only files within the folder", line=rows.line_num)
-            yield _read_page(id, path, page_path, row.get("url") or "")
-    except csv.Error as error:
-        line = rows.reader.line_num  # DictReader's own number is the last complete row's
-        raise InputError(path, f"broken CSV ({error})", "save it again", line=line) from error
+                raise InputError(path, problem, "name only files within the folder", line=line)
+            yield _read_page(id, path, page_path, row.get("url", ""))
 
 
 def _is_within(folder: Path, page_path: Path) -> bool:

@@ -14,16 +14,17 @@ _limit_lock = threading.Lock()  # csv's limit is global
 
 
 def read_rows(
-    read_line: Callable[[], bytes], path: Path, remedy: str, first_line: int = 1
+    read_line: Callable[[], bytes], path: Path, remedy: str, first_line: int = 1, delimiter: str = ","
 ) -> Iterator[tuple[int, list[str]]]:
     """Yields each row's cells with the number of the line it ends in; a blank row has no cells.
 
     Args:
         read_line: returns the next line with its line end, and b"" at the end.
         remedy: what to do about broken rows.
+        delimiter: the character between cells.
     """
     lines = iter(read_line, b"")  # until the end
-    rows = csv.reader(decoded(lines, path, first_line), strict=True)
+    rows = csv.reader(decoded(lines, path, first_line), delimiter=delimiter, strict=True)
     try:
         for row in iter(partial(_next_row, rows), None):
             yield first_line - 1 + rows.line_num, row

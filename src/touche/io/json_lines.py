@@ -10,7 +10,7 @@ import orjson
 
 from touche.errors import InputError
 from touche.io.identifiers import as_id
-from touche.io.opening import OF_DOCUMENTS, Limits, bytes_of_lines, check_utf8
+from touche.io.opening import CARRIAGE_RETURN, OF_DOCUMENTS, Limits, bytes_of_lines, check_utf8
 
 _ONE_PER_LINE = "write one object per line"
 
@@ -43,6 +43,8 @@ def records_of_lines(
 def _other_form(line: bytes) -> tuple[str, str] | None:
     """Returns the form of a line that is no JSON, and a remedy, if the file seems to be in another form."""
     text = line.strip()
+    if b"}\r" in text:
+        return CARRIAGE_RETURN
     if text.startswith(b"["):
         return "an array", f"{_ONE_PER_LINE}, without brackets and commas: jq -c '.[]'"
     if text.startswith(b"{") and text.endswith((b"{", b"[", b",", b":")) and not text.endswith(b"},"):

@@ -40,6 +40,8 @@ _LARGE_FILE = 1_000_000  # bytes; smaller files are read before a bar would appe
 _BUFFER_SIZE = 1 << 16  # bytes per read of a large file
 LONGEST_LINE = 1 << 26  # bytes; longer than any document, and a line must fit into memory
 _MEBIBYTE = 1 << 20
+# The problem and its remedy; such a file is a single line.
+CARRIAGE_RETURN = "a carriage return within the line", "end lines with line feeds, such as by tr '\\r' '\\n'"
 STANDARD_INPUT = "-"  # as a file name
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
@@ -383,6 +385,8 @@ def bytes_of_lines(
             size = path.stat().st_size if content is None else len(content)
             most_lines = max(most_lines, size // limits.least_bytes)
         for number, line in enumerate(islice(lines, most_lines), 1):
+            if len(line) == longest and b"\r" in line.rstrip(b"\r\n"):
+                raise InputError(path, *CARRIAGE_RETURN, line=number)
             if len(line) == longest:
                 length = f"{longest // _MEBIBYTE} MiB" if longest >= _MEBIBYTE else f"{longest >> 10} KiB"
                 raise InputError(path, f"a line of {length} or more", remedy, line=number)

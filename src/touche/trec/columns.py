@@ -37,8 +37,8 @@ class RunLine:
 
     Attributes:
         topic: the topic's id.
-        stance: the second column: the predicted stance (2022 task 2), or ``Q0``, also for ``ITER`` or for the same
-            number on all lines.
+        stance: the second column: the predicted stance (2022 task 2), or ``Q0``, also for ``ITER`` or for
+            the same number on all lines.
         document: the id of the document or sentence pair.
         rank: the rank in the file, which can start at 0 or 1.
         score: the score in the file.

@@ -16,7 +16,7 @@ from touche.io.optional import imported
 from touche.io.writing import write_whole
 from touche.trec.by_stance import topic_in
 from touche.trec.framed import FRAME_NAMES, Shown
-from touche.trec.runs import IS_HEADER, other_format, split_columns
+from touche.trec.runs import IS_HEADER, is_in_quotes, other_format, split_columns
 
 if TYPE_CHECKING:
     from ir_measures import Qrel  # not installed in images
@@ -256,7 +256,8 @@ def _judgments(
             column_names = _BEIR
             has_tabs = "\t" in text
             continue
-        if line == 1 or len(columns) != len(column_names):
+        has_quotes = ('"' in text or "'" in text) and any(map(is_in_quotes, columns))  # the first is fast
+        if line == 1 or has_quotes or len(columns) != len(column_names):
             _check_columns(text, columns, column_names, path, line)
         topic, *_, document, _ = columns
         for noun, id in (("topic", topic), ("document", document)):

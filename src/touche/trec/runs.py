@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from touche.errors import InputError, ToucheError, counted
 from touche.io.identifiers import LONGEST_WORD, NO_ID, is_word, quoted
-from touche.io.opening import OF_TABLES, bytes_of_lines, decoded
+from touche.io.opening import CARRIAGE_RETURN, OF_TABLES, bytes_of_lines, decoded
 from touche.trec.columns import Columns, Run, split_lines
 from touche.trec.columns import RunLine as RunLine
 
@@ -31,6 +31,7 @@ BLOCK = 2_000  # lines parsed together; larger blocks leave the processor's cach
 _LARGEST_BLOCK = 1 << 20  # bytes; cells of a larger block would need much memory
 MOST_BROKEN_LINES = 100_000  # in a run; real runs have at most 50,000 lines: 1000 for each of 50 topics
 IS_HEADER = "line 1 is a header"
+_QUOTES = ('"', "'")
 _HEADER_WORDS = re.compile(
     r"q?_?id|(?:q|query|topic|doc|document|corpus)[-_]?(?:id|no|number)?|q0|iter\w*|rank|score|tag|run\w*|label"
     r"|relevan\w*|grade",
@@ -153,7 +154,10 @@ def _add_at_once(lines: Sequence[bytes], first_line: int, columns: Columns) -> b
     size = len(lines)
     ids = words[: 2 * size]
     # Private use characters aren't printable, but ``parse_line`` accepts them.
-    if max(map(len, ids)) > LONGEST_WORD or not "".join(ids).isprintable():
+    characters = "".join(ids)
+    if max(map(len, ids)) > LONGEST_WORD or not characters.isprintable():
+        return False
+    if any(quote in characters for quote in _QUOTES):  # columns in quotes are an error
         return False
     with np.errstate(over="ignore"):  # scores that are too large become infinite, without numpy's warning
         is_finite = bool(np.isfinite(values.astype(np.float32)).all())
@@ -202,15 +206,21 @@ def other_format(text: str, line: int) -> tuple[str, str] | None:
         line: its number.
     """
     if "\r" in text.strip():
-        return "a carriage return within the line", "end lines with line feeds, such as by tr '\\r' '\\n'"
+        return CARRIAGE_RETURN
     if text.lstrip().startswith(("{", "[")):
         return "this is JSON", "read it with pandas.read_json, and pass the frame to touche in Python"
     columns = text.split()
     if "," in text and len(columns) == 1:
         return "commas between the columns", "write blanks or tabs, and no header"
+    if any(map(is_in_quotes, columns)):
+        return "columns in quotes", "write them without, in pandas with to_csv(..., quoting=csv.QUOTE_NONE)"
     if line == 1 and len(columns) > 2 and all(map(_HEADER_WORDS.fullmatch, columns)):
         return IS_HEADER, "delete it"
     return None
+
+
+def is_in_quotes(column: str) -> bool:
+    return len(column) > 1 and column.startswith(_QUOTES) and column[0] == column[-1]
 
 
 def split_columns(text: str, at_most: int = -1) -> list[str]:
@@ -350,7 +360,7 @@ def parse_line(text: str, path: Path, number: int) -> RunLine:
             with up to 18 digits, or the score isn't finite as float32.
     """
     columns = split_columns(text, 5)
-    is_broken = len(columns) < 6 or "\r" in columns[5]
+    is_broken = len(columns) < 6 or "\r" in columns[5] or any(map(is_in_quotes, columns[:5]))
     if is_broken or (number == 1 and not _RANK.fullmatch(columns[3])):
         reason = other_format(text, number)
         if reason is not None:
@@ -364,7 +374,8 @@ def parse_line(text: str, path: Path, number: int) -> RunLine:
             problem = f"{noun} {quoted(id)} is not an id"
             raise LineError("id", path, problem=problem, remedy=NO_ID, line=number)
     if not _RANK.fullmatch(rank):
-        problem = f"rank {quoted(rank)} is not a whole number"
+        is_negative = rank[0] == "-" and rank[1:].isdigit()
+        problem = f"rank {quoted(rank)} is {'below 0' if is_negative else 'not a whole number'}"
         raise LineError("rank", path, problem=problem, remedy=_REMEDY, line=number)
     value = decimal(score)
     if value is None or not is_score(value):

@@ -13,7 +13,7 @@ from defusedxml.ElementTree import DefusedXMLParser
 from touche.errors import InputError, one_line
 from touche.io.identifiers import check_new_id, quoted
 from touche.io.json_lines import read_jsonl, text_field
-from touche.io.opening import OF_TABLES, PACKED_SUFFIXES, open_binary, plain_name, read_lines
+from touche.io.opening import CARRIAGE_RETURN, OF_TABLES, PACKED_SUFFIXES, open_binary, plain_name, read_lines
 
 # Plain or packed; the first one found, in this order, is used.
 TOPIC_FILES = ("topics.xml", "queries.jsonl", "topics.jsonl", "queries.tsv", "topics.tsv")
@@ -159,6 +159,8 @@ def _topics_in_tsv(path: Path) -> Iterator[tuple[int, Topic]]:
     """Yields the topics in lines with an id and a query, separated by a tab."""
     for line, text in read_lines(path, _LIMITS):
         number, *queries = map(with_single_blanks, text.split("\t"))
+        if "\r" in text:
+            raise InputError(path, *CARRIAGE_RETURN, line=line)
         if len(queries) != 1 or not queries[0]:
             raise InputError(path, "not an id, a tab and a query", "write both, or queries.jsonl", line=line)
         is_header = line == 1 and number in NUMBER_NAMES and queries[0] in TITLE_NAMES
