@@ -111,3 +111,25 @@ def test_all_files_that_are_no_runs_are_listed_in_one_line(
     ) and err == f"touche: {named} are not runs; pass only runs, such as run.txt\n"
     code, _, err = touche(command, *runs, others[0], *options)
     assert code == 2 and err.startswith(f"touche: {others[0]} is not a run; ")
+
+
+@pytest.mark.parametrize("command", ["evaluate", "compare", "report", "overlap", "fuse"])
+@pytest.mark.parametrize(
+    ("first", "message"),
+    [
+        ("x Q0 a 1", ":1: 4 columns instead of 6; write: topic Q0 document rank score tag\n"),
+        ("qid q0 docno rank score tag", ":1: line 1 is a header; delete it\n"),
+        ("1 Q0 a one 1 t", ":1: rank 'one' is not a whole number; "),
+    ],
+)
+def test_a_broken_first_line_is_named_among_several_runs(
+    touche: Touche, write: Write, runs: list[Path], tmp_path: Path, command: str, first: str, message: str
+) -> None:
+    broken = write("broken.txt", f"{first}\n1 Q0 b 2 1 t\n")
+    options = ["--task", TASK] if command != "fuse" else []
+    options += ["-o", tmp_path / "out"] if command in ("report", "fuse") else []
+    code, _, err = touche(command, *runs, broken, *options)
+    assert code == 2 and f"touche: {broken}{message}" in err
+    only = write("only.txt", f"{first}\n")
+    code, _, err = touche(command, *runs, only, *options)
+    assert code == 2 and f"{only} is not a run; pass only runs, such as run.txt (line 1: " in err

@@ -1,4 +1,6 @@
 import json
+import lzma
+import re
 from collections.abc import Sequence
 from itertools import permutations
 from pathlib import Path
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 
 from conftest import ROOT, Touche, Write
 from reading import read_documents_jsonl
-from touche.errors import ToucheError
+from touche.errors import InputError, ToucheError
 from touche.evaluation.linting import CODES, WARNING, lint
 from touche.trec.runs import read_run
 
@@ -289,3 +291,29 @@ def test_counts_have_their_nouns(touche: Touche, write: Write, topics: list[int]
     path = write("run.txt", "".join(f"{topic} Q0 a 2 1 t\n" for topic in topics))
     out = touche("lint", path, "--task", "touche-2021-task-2")[1]
     assert f"ranks do not start at 1 in {counted}; topic 52 starts at 2" in out
+
+
+@pytest.mark.parametrize("task", [TASK, PAIRS, "spot-check/images"])
+@pytest.mark.parametrize(
+    ("content", "message", "line_number"),
+    [
+        (b"11 Q0 caf\xe9 1 1 t\n", "not UTF-8 (byte 0xe9)", 1),
+        (b"PK\x03\x04", "the file is a zip archive", None),
+        (lzma.compress(b"11 Q0 a 1 1 t\n" * 9)[:-9], "the xz stream is broken", None),
+    ],
+)
+def test_an_unreadable_file_is_an_error_of_its_team_and_the_others_are_linted(
+    write: Write, touche: Touche, task: str, content: bytes, message: str, line_number: int | None
+) -> None:
+    broken, other = write("a/run.txt", content), write("b/run.txt", "11 Q0\n")
+    findings = lint([broken, other], task, teams="per-folder")
+    assert (findings[0].run, findings[0].code) == (str(broken), "unreadable")
+    assert findings[0].message.startswith(message) and findings[0].line == line_number
+    assert [finding.code for finding in findings if finding.run == str(broken)] == ["unreadable"]
+    assert "columns" in {finding.code for finding in findings if finding.run == str(other)}
+    assert not any(note.startswith(str(broken)) for note in findings.notes)
+    assert touche("lint", broken, other, "--task", task)[0] == 1
+    with pytest.raises(InputError, match="cannot be read"):
+        lint([broken, broken.with_name("missing.txt")], task)
+    with pytest.raises(InputError, match=re.escape(message)):
+        lint(broken, task)

@@ -25,11 +25,11 @@ from touche.trec.runs import (
     LineError,
     RunLine,
     as_float32,
-    is_other_file,
     parse_line,
     ranking,
     read_run,
     split_columns,
+    why_no_run,
 )
 from touche.trec.topics import Topic
 
@@ -333,7 +333,7 @@ def test_metadata_in_comments_is_skipped(write: Write, mark: str) -> None:
         ("a", 5),
         ("b", 6),
     ]
-    assert not is_other_file(path)
+    assert not why_no_run(path)
     rankings, skipped = read_counted(path.rename(path.with_name("r")), ["Q0"], ".", 10, None)
     assert len(rankings) == 2 and not skipped
     for text in (comments, f"# a comment\n{comments}", comments.replace("end", "more"), comments[2:]):

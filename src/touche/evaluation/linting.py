@@ -14,10 +14,10 @@ import numpy as np
 
 from touche import tasks
 from touche.data.places import find_corpus, locate_topics
-from touche.errors import MissingDataError, ToucheError, counted
+from touche.errors import InputError, MissingDataError, ToucheError, counted
 from touche.tasks import PAIR, Corpus, Rules, Task
 from touche.trec.by_stance import ranking_names, read_counted
-from touche.trec.columns import Run, RunLine
+from touche.trec.columns import Columns, Run, RunLine
 from touche.trec.framed import Table
 from touche.trec.run_forms import AnyRun, RunSource, run_sources
 from touche.trec.runs import MAX_DEPTH, LineError, lines_after_metadata, read_with_errors, split_columns
@@ -33,7 +33,7 @@ _WARNINGS = "rank-start rank-gap tie-order blank-in-tag several-tags shared-tag 
 _ERRORS = (
     "columns id rank score empty-run unknown-topic unknown-document duplicate-document "
     "no-pair rank-repeated score-increasing too-many-results too-few-results unknown-stance "
-    "byte-order-mark too-many-runs"
+    "byte-order-mark too-many-runs unreadable"
 ).split()
 # Finding codes with their severity.
 CODES = dict.fromkeys(_ERRORS, ERROR) | dict.fromkeys(_WARNINGS, WARNING)
@@ -123,6 +123,11 @@ class _LintedRun:
     is_ordered_by_score: bool = True
     has_metadata: bool = False
 
+    @property
+    def is_readable(self) -> bool:
+        """Whether the file is text in a format that we read."""
+        return all(error.kind != "unreadable" for error in self.errors)
+
     @cached_property
     def lines(self) -> Sequence[Numbered]:
         """The readable lines."""
@@ -198,7 +203,8 @@ def lint(
         checks that weren't possible.
 
     Raises:
-        ToucheError: if a run isn't text, the task doesn't exist, or a run's team is unclear.
+        ToucheError: if a run can't be opened or the only run isn't text, the task doesn't exist, or a run's
+            team is unclear.
 
     Examples:
         >>> import touche
@@ -214,12 +220,9 @@ def lint(
     topics: set[str] | None = None
     with suppress(MissingDataError):
         topics = {topic.number for topic in read_topics(locate_topics(card, corpus))}
-    linted = [
-        _read_rankings(source, card.rules, topics) if card.rules.by_stance else _read_run(source)
-        for source in sources
-    ]
+    linted = [_read(source, card.rules, topics, is_only_run=len(sources) == 1) for source in sources]
     known, notes = _read_known(linted, card, corpus, topics)
-    notes += [note for run in linted for note in _missing_topics_note(run, known)]
+    notes += [note for run in linted if run.is_readable for note in _missing_topics_note(run, known)]
     notes += [note for run in linted for note in _tie_note(run, known)]
     findings = [*_submission_findings(linted, card.rules, team_of_run)]
     for run in linted:
@@ -235,6 +238,8 @@ def lint(
 
 def _run_findings(run: _LintedRun, known: _Known) -> list[Finding]:
     """Returns a run's findings in line order, those for the whole run first."""
+    if not run.is_readable:
+        return [*_unreadable_lines(run)]
     findings = chain(
         _unreadable_lines(run),
         _repeated_documents(run),
@@ -563,6 +568,26 @@ def _teams_by_pattern(paths: Sequence[Path], patterns: Mapping[str, str | Sequen
     if without_team:
         raise ToucheError(f"{without_team[0]} belongs to no team; name its team, or omit the file")
     return teams
+
+
+def _read(
+    source: RunSource, rules: Rules, topics: Collection[str] | None, *, is_only_run: bool
+) -> _LintedRun:
+    """Reads a run's lines, and why some or all are unreadable.
+
+    Raises:
+        InputError: if the file can't be opened. Also if there is no other run to lint, and the file isn't
+            text or has too many broken lines.
+    """
+    try:
+        return _read_rankings(source, rules, topics) if rules.by_stance else _read_run(source)
+    except InputError as error:
+        if is_only_run or isinstance(error.__cause__, OSError):  # missing, or a folder
+            raise
+        unreadable = LineError(
+            "unreadable", source.name, problem=error.problem, remedy=error.remedy, line=error.line
+        )
+        return _LintedRun(source.name, Columns().run(source.name), [unreadable])
 
 
 def _read_run(source: RunSource) -> _LintedRun:

@@ -13,7 +13,7 @@ from touche.io.opening import STANDARD_INPUT, content_of_pipe, is_file, resolved
 from touche.trec.columns import NO_STANCE, Columns, Run
 from touche.trec.qrels import LARGEST_GRADE, Qrels, read_qrels
 from touche.trec.records_in_memory import USED_UP, as_pandas, is_frame
-from touche.trec.runs import MOST_DIGITS, RUN_FILE, checked, is_other_file, is_score, read_run
+from touche.trec.runs import MOST_DIGITS, RUN_FILE, checked, is_score, read_run, why_no_run
 
 AnyRun: TypeAlias = Any
 """A run in one of its forms:
@@ -190,10 +190,13 @@ def check_all_are_runs(sources: Sequence[RunSource]) -> None:
     For a single file, the error of its first broken line says more.
     """
     files = [source.path for source in sources if source.content is None]
-    other_files = [str(path) for path in files if is_other_file(path)] if len(sources) > 1 else []
+    reason_by_file = {str(path): why_no_run(path) for path in files} if len(sources) > 1 else {}
+    other_files = [file for file, reason in reason_by_file.items() if reason]
+    if len(other_files) == 1:
+        problem = f"{other_files[0]} is not a run; pass only runs, such as {RUN_FILE}"
+        raise ToucheError(f"{problem} ({reason_by_file[other_files[0]]})")
     if other_files:
-        are = "is not a run" if len(other_files) == 1 else "are not runs"
-        raise ToucheError(f"{', '.join(other_files)} {are}; pass only runs, such as {RUN_FILE}")
+        raise ToucheError(f"{', '.join(other_files)} are not runs; pass only runs, such as {RUN_FILE}")
 
 
 def _are_named(runs: Any) -> TypeGuard[Mapping[str, AnyRun]]:

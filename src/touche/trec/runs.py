@@ -42,6 +42,7 @@ RUN_FILE = "run.txt"  # in a baseline's output folder
 _METADATA_START = re.compile(rb"(?:\xef\xbb\xbf)?#\s*ir_metadata\.start\s*")
 _METADATA_END = re.compile(rb"#\s*ir_metadata\.end\s*")
 _MOST_METADATA_LINES = 2_000
+_FIRST_LINES = 100
 MAX_DEPTH = 1000  # documents per topic, by every year's rules
 
 
@@ -53,7 +54,7 @@ class LineError(InputError):
             wrong.
     """
 
-    def __init__(self, kind: str, path: Path, problem: str, remedy: str, line: int) -> None:
+    def __init__(self, kind: str, path: Path, problem: str, remedy: str, line: int | None) -> None:
         super().__init__(path, problem, remedy, line)
         self.kind = kind
 
@@ -385,17 +386,24 @@ def parse_line(text: str, path: Path, number: int) -> RunLine:
     return RunLine(topic=topic, stance=stance, document=document, rank=int(rank), score=value, tag=tag)
 
 
-def is_other_file(path: Path) -> bool:
-    """Returns whether a file's first line isn't a run's. False for an empty or missing file."""
+def why_no_run(path: Path) -> str:
+    """Returns why a file isn't a run at all: what is wrong with its first line. Empty for a run, for an empty
+    file, and for a missing file, which gets its own error.
+
+    If one of the first lines, or just a score in it, is as in a run, the file is a run with broken lines.
+    """
+    reason = ""
     try:
         lines = enumerate(decoded(lines_after_metadata(path)[0], path), 1)
-        number, line = next(((number, text) for number, text in lines if text.strip()), (0, ""))
-        if line:
-            parse_line(line, path, number)
-    except LineError as error:
-        return (
-            error.kind != "score"
-        )  # if just the score is broken, it is a run, and a later error names the line
-    except InputError:  # unreadable or not text; a missing file gets its own error
-        return os.path.exists(path)  # noqa: PTH110 (Path.exists raises for overlong names)
-    return False
+        for number, text in islice(((number, text) for number, text in lines if text.strip()), _FIRST_LINES):
+            try:
+                parse_line(text, path, number)
+            except LineError as error:
+                if error.kind != "score":
+                    reason = reason or f"line {number}: {error.problem}"
+                    continue
+            return ""
+    except InputError as error:  # unreadable or not text
+        exists = os.path.exists(path)  # noqa: PTH110 (Path.exists raises for overlong names)
+        return (reason or error.problem) if exists else ""
+    return reason
