@@ -2,6 +2,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -183,6 +184,27 @@ def test_rankings_are_compared_by_the_chosen_evaluator_also_if_stances_come_firs
     compared = package.compare(runs, "small", evaluator="trec_eval")
     by_dimension = {comparison.dimension: comparison.evaluator for comparison in compared}
     assert by_dimension == {"relevance": "trec_eval"}  # too few documents have a judged stance
+
+
+@pytest.mark.parametrize("form", ["file", "frame"])
+def test_several_numbers_are_wrong_stances_and_one_number_is_none(
+    small: Path, write: Write, touche: Touche, form: str
+) -> None:
+    path = write("run.txt", "1 0 a 1 2 t\n1 1 b 2 1 t\n")
+    if form == "frame":
+        package.run_of(path.open()).frame().to_csv(frame := path.with_name("frame.csv"), index=False)
+        run = package.run_of(pandas.read_csv(frame))
+        assert [line.stance for line in run] == ["0", "1"]
+        run.write(path)
+    code, out, err = touche("evaluate", path, "--task", "small")
+    assert code == 0 and "every stance is" not in out
+    assert "2 of 2 labels are not among PRO, CON, and count as wrong" in err
+    (finding, other) = package.lint(path, "small")
+    assert (finding.code, finding.severity, finding.line, other.line) == ("unknown-stance", "error", 1, 2)
+    assert finding.message == "the task does not have the stance '0'" and "PRO or CON" in finding.remedy
+    path.write_text("1 0 a 1 2 t\n1 0 b 2 1 t\n")
+    assert "every stance is Q0" in touche("evaluate", path, "--task", "small")[1]
+    assert not package.run_of(path).has_stances
 
 
 def test_stances_of_a_run_that_only_ranks_are_not_scored(small: Path, write: Write, touche: Touche) -> None:
