@@ -78,6 +78,13 @@ SAME: dict[str, Callable[[], Content]] = {
     "the label of a builder": lambda: image(
         [layer(A, B, LINK)], CONFIG | {"Labels": {"title": "x", "io.buildah.version": "1"}}
     ),
+    "settings that are not set": lambda: image(
+        [layer(A, B, LINK)],
+        CONFIG | {"OnBuild": None, "Healthcheck": None, "Tty": False, "Image": "sha256:1"},
+    ),
+    "a file named like JSON": lambda: image(
+        [layer(A, B, LINK, ("[x", {}, b"")), layer(("/.wh.[x", {}, b""))]
+    ),
     "the default folder": lambda: image([layer(A, B, LINK)], CONFIG | {"WorkingDir": "/"}),
     "a repeated layer, which is a link": lambda: parsed(
         ("0/layer.tar", {}, layer(A, B, LINK)),
@@ -104,6 +111,12 @@ DIFFERENT: dict[str, Callable[[], Content]] = {
     "variable": lambda: image([layer(A, B, LINK)], CONFIG | {"Env": ["A=1", "B=3"]}),
     "label": lambda: image([layer(A, B, LINK)], CONFIG | {"Labels": {"title": "y"}}),
     "user": lambda: image([layer(A, B, LINK)], CONFIG | {"User": "1"}),
+    "a health check": lambda: image([layer(A, B, LINK)], CONFIG | {"Healthcheck": {"Test": ["CMD", "x"]}}),
+    "commands for later builds": lambda: image([layer(A, B, LINK)], CONFIG | {"OnBuild": ["RUN x"]}),
+    "a setting that is not known": lambda: image([layer(A, B, LINK)], CONFIG | {"NewSetting": 1}),
+    "a setting in other letters": lambda: image(
+        [layer(A, B, LINK)], CONFIG | {"healthcheck": {"Test": ["x"]}}
+    ),
 }
 
 
@@ -130,6 +143,80 @@ def test_which_of_two_names_is_the_hard_link_does_not_matter() -> None:
 
 def test_layers_have_commands_also_without_a_history() -> None:
     assert image([layer(A, B), layer(OTHER)]).commands == ["layer 1", "layer 2"]
+
+
+def header(kind: bytes, content: bytes, name: str = "opt/c", **fields: Any) -> bytes:
+    """A member, or an extended header before it, as it is in an archive."""
+    member = tarfile.TarInfo(name)
+    member.type, member.size = kind, len(content)
+    for field, value in fields.items():
+        setattr(member, field, value)
+    return member.tobuf(tarfile.USTAR_FORMAT) + content + bytes(-len(content) % 512)
+
+
+def pax(key: str, value: str) -> bytes:
+    return next(f"{n} {key}={value}\n".encode() for n in range(999) if len(f"{n} {key}={value}\n") == n)
+
+
+C = header(tarfile.REGTYPE, b"c")
+END = bytes(1024)
+NOTHING = pax("path", "opt/.wh.c")
+V7 = bytearray(C)  # with a device number that only Python reads, and ends at
+V7[257:263], V7[329:337] = bytes(6), b"x" * 8
+V7[148:156] = b"%06o\0 " % (sum(V7[:148]) + sum(V7[156:512]) + 8 * 32)
+GNU = bytearray(C)  # with a time where Python reads a prefix
+GNU[257:265], GNU[345:356] = b"ustar  \0", b"opt/.wh.x/a"
+GNU[148:156] = b"%06o\0 " % (sum(GNU[:148]) + sum(GNU[156:512]) + 8 * 32)
+AMBIGUOUS = {
+    "a global header": header(b"g", NOTHING) + header(b"x", pax("mtime", "1")) + C,
+    "a global header at the end": C + header(b"g", NOTHING),
+    "a global header without a file's own": header(b"g", pax("comment", "x")) + C,
+    "a name of PAX and one of GNU tar": header(b"x", NOTHING) + header(b"L", b"opt/c\0") + C,
+    "the same in the other order": header(b"L", b"opt/c\0") + header(b"x", NOTHING) + C,
+    "two names of PAX": header(b"x", NOTHING) + header(b"x", pax("path", "opt/c")) + C,
+    "two names of GNU tar": header(b"L", b"opt/.wh.c\0") + header(b"L", b"opt/c\0") + C,
+    "a header of Solaris": header(b"X", NOTHING) + C,
+    "an empty name": header(b"x", pax("path", "")) + C,
+    "a size of PAX": header(b"x", pax("size", "1")) + C,
+    "a sparse file": header(b"x", pax("GNU.sparse.name", "opt/.wh.c")) + C,
+    "a header without a format": bytes(V7) + C,
+    "a prefix in a header of GNU tar": bytes(GNU),
+    "another block after the end": END[:512] + C,
+    "an unknown type": header(b"7", b"", "opt/.wh.c") + C,
+    "a name with dots": header(b"0", b"c", "opt/x/../c"),
+    "a name out of the root": header(b"0", b"c", "../c"),
+    "a name with two slashes": header(b"0", b"c", "opt//c"),
+    "a file twice": C + C,
+    "a file and its removal": C + header(b"0", b"", "opt/.wh.c"),
+    "a removal of nothing": header(b"0", b"", "opt/.wh.nothing"),
+    "a removal in a removal": header(b"0", b"", "opt/.wh.x/c"),
+    "a file below a link": header(b"2", b"", "opt/d", linkname="e") + header(b"0", b"c", "opt/d/c"),
+    "a file below a link of the layer below": header(b"0", b"c", "opt/link/c"),
+}
+
+
+@pytest.mark.parametrize("form", AMBIGUOUS)
+def test_layers_that_programs_could_unpack_differently_are_refused(form: str) -> None:
+    """An image with one of these layers could have another image's digest, and other files."""
+    for content in (AMBIGUOUS[form] + END, gzip.compress(AMBIGUOUS[form] + END)):
+        with pytest.raises(ToucheError, match=r"a layer of the image .*, so programs could unpack"):
+            assert image([layer(A, B, LINK), content, layer()]).digest
+
+
+def test_long_names_of_both_formats_are_read() -> None:
+    name = "opt/" + "n" * 200
+    of_gnu = header(b"L", name.encode() + b"\0") + C
+    of_pax = header(b"x", pax("path", name)) + C
+    assert image([of_gnu + END]).digest == image([of_pax + END]).digest
+
+
+@pytest.mark.parametrize("key", ["config", "Config", "CONFIG"])
+def test_a_key_that_occurs_twice_is_refused(key: str) -> None:
+    """The engines join the values, and ignore the case of keys."""
+    description = f'{{"config": {{"Healthcheck": {{}}}}, "{key}": {{}}}}'.encode()
+    manifest = b'[{"Config": "c.json", "Layers": ["0/layer.tar"]}]'
+    with pytest.raises(ValueError, match="a key occurs twice"):
+        parsed(("0/layer.tar", {}, layer(A)), ("manifest.json", {}, manifest), ("c.json", {}, description))
 
 
 PARTS = {

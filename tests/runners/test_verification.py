@@ -88,7 +88,7 @@ def test_the_same_content_is_the_same_and_layers_of_apt_are_named(engine: Engine
 
 
 APT, COPY = "the layer apt-get install --yes x", "the layer COPY file:1 in /opt"
-BOTH_CHANGED = [BASE, {"usr/x": None}, {"opt/a": replace(FILE, content="2")}]
+BOTH_CHANGED = [BASE, {"usr/x": replace(FILE, content="3")}, {"opt/a": replace(FILE, content="2")}]
 REBUILDS: dict[str, tuple[Content, str]] = {
     "both changed": (replace(CONTENT, layers=BOTH_CHANGED), APT),
     "one changed": (CHANGED, COPY),

@@ -1,23 +1,31 @@
 """An image's content: files and settings without times, so that every builder gives the same."""
 
+import gzip
 import hashlib
+import io
 import json
 import posixpath
+import re
 import subprocess
 import tarfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from io import BufferedReader
-from typing import IO, Any
+from pathlib import PurePosixPath
+from typing import Any
 
 from touche.errors import ToucheError
+from touche.io.identifiers import quoted
 from touche.io.writing import cache_folder, write_whole
 from touche.runners.programs import check_program, output_of
 
 _FORMAT = "touche-image-1"  # version of the text that is hashed
-# The settings to compare. Others, such as the build time, may differ.
+_READER = 2  # version of this module's checks; digests cached by an earlier version are not used
+# Settings that are always part of the digest. Others are if they are set, except for the parent's id, and for
+# what only concerns Windows.
 _SETTINGS = ("User", "WorkingDir", "Entrypoint", "Cmd", "Env", "ExposedPorts", "Volumes", "StopSignal")
+_NOT_COMPARED = ("Image", "ArgsEscaped")
 _LABELS_OF_BUILDERS = ("io.buildah.version",)  # not compared
 _OPAQUE_FOLDER_NAME = ".wh..wh..opq"  # in a layer, hides the folder's files from lower layers
 _REMOVED_PREFIX = ".wh."  # prefix of a removed path's name
@@ -25,7 +33,11 @@ _CAPABILITY = "SCHILY.xattr.security.capability"  # the only extended attribute 
 _GZIP = b"\x1f\x8b"
 _ZSTANDARD = b"\x28\xb5\x2f\xfd"
 _MAX_DESCRIPTION_BYTES = 1 << 24  # of a JSON file, because an archive may be any size
-_TAR_BLOCK_BYTES = 512  # size of the smallest tar file, such as a layer
+_TAR_BLOCK_BYTES = 512  # size of a header, and of the smallest tar file, such as a layer
+_TAR_MAGIC = slice(257, 263)
+_PREFIX = slice(345, 500)  # of the name, in the POSIX format; GNU tar writes other values there
+_TYPES = b"\x000123456"  # files, links, devices, folders and pipes
+_EXTENDED_TYPES = (b"", b"x", b"L", b"K", b"LK", b"KL")  # headers before a member's own: PAX's, or GNU tar's
 
 
 @dataclass(frozen=True)
@@ -71,6 +83,7 @@ class Content:
         """Returns the files by path, after the lowest ``layers`` layers or after all."""
         files: dict[str, File] = {}
         for layer in self.layers[:layers]:
+            _check_paths(layer, files)
             _remove(files, layer)
             files |= {path: file for path, file in layer.items() if file is not None}
         return files
@@ -106,7 +119,7 @@ def digest(program: str, image: str) -> ImageDigest:
     hexadecimal = find_image(program, image).removeprefix("sha256:")  # Podman omits the prefix
     if not hexadecimal:
         raise ToucheError(f"{program} has no image {image}; build or pull it")
-    saved = cache_folder() / "images" / f"{_FORMAT}-{program}-{hexadecimal}"
+    saved = cache_folder() / "images" / f"{_FORMAT}-{_READER}-{program}-{hexadecimal}"
     if saved.is_file():
         content_digest = saved.read_text(encoding="ascii")
     else:
@@ -144,8 +157,8 @@ def parse_archive(archive: tarfile.TarFile) -> Content:
 
     Raises:
         KeyError: if a part is missing.
-        ToucheError: if a layer's compression is unknown.
-        ValueError: if a description is not JSON.
+        ToucheError: if a layer's compression is unknown, or programs could unpack a layer differently.
+        ValueError: if a description is not JSON, or names a key twice.
     """
     layers: dict[str, Layer] = {}  # by name in the archive
     descriptions: dict[str, bytes] = {}  # JSON files by name
@@ -158,7 +171,8 @@ def parse_archive(archive: tarfile.TarFile) -> Content:
             file = archive.extractfile(member)
             assert isinstance(file, BufferedReader)
             beginning = file.peek()  # peeked bytes are read again below
-            if beginning.startswith((b"{", b"[")):
+            is_tar = beginning[_TAR_MAGIC].startswith(b"ustar")  # its first file may be named like JSON
+            if beginning.startswith((b"{", b"[")) and not is_tar:
                 descriptions[name] = file.read(_MAX_DESCRIPTION_BYTES)
             elif beginning.startswith(_ZSTANDARD):
                 raise ToucheError(
@@ -167,8 +181,8 @@ def parse_archive(archive: tarfile.TarFile) -> Content:
             # Layers, compressed or not, have at least this size. VERSION and the like are smaller.
             elif member.size >= _TAR_BLOCK_BYTES or beginning.startswith(_GZIP):
                 layers[name] = _parse_layer(file)
-    (image,) = json.loads(descriptions["manifest.json"])  # exactly one image
-    config = json.loads(descriptions[image["Config"]])
+    (image,) = json.loads(descriptions["manifest.json"], object_pairs_hook=_object)  # exactly one image
+    config = json.loads(descriptions[image["Config"]], object_pairs_hook=_object)
     layers_of_image = [layers[links.get(name, name)] for name in image["Layers"]]
     # A step that changes only a setting, such as ENV, adds no layer.
     steps = [step for step in config.get("history") or () if not step.get("empty_layer")]
@@ -178,13 +192,92 @@ def parse_archive(archive: tarfile.TarFile) -> Content:
     return Content(layers=layers_of_image, commands=commands, settings=_settings(config))
 
 
-def _parse_layer(stream: IO[bytes]) -> Layer:
+def _object(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Makes a dictionary of a JSON object, whose keys must differ by more than case.
+
+    Docker and Podman ignore the case, and combine the values of equal keys.
+    """
+    pairs = list(pairs)
+    if len({name.casefold() for name, _ in pairs}) < len(pairs):
+        raise ValueError("a key occurs twice in a description")
+    return dict(pairs)
+
+
+class _Checked(io.RawIOBase):
+    """A layer's bytes. Refuses headers that Python and the engines, written in Go, read differently.
+
+    Otherwise, the files in a container would not be the ones that the digest is about.
+
+    Attributes:
+        members: the number of members so far.
+
+    Raises:
+        ToucheError: while reading, if there is such a header.
+    """
+
+    def __init__(self, stream: BufferedReader | gzip.GzipFile) -> None:
+        self._stream = stream
+        self._skipped = 0  # blocks until the next header
+        self._extended = b""  # the types of the extended headers before it
+        self._is_over = False
+        self.members = 0
+
+    def read(self, size: int = -1) -> bytes:
+        """Reads whole blocks; tarfile asks for multiples of a block."""
+        content = self._stream.read(size)
+        for start in range(0, len(content), _TAR_BLOCK_BYTES):
+            if self._skipped:
+                self._skipped -= 1
+            else:
+                self._check(content[start : start + _TAR_BLOCK_BYTES])
+        return content
+
+    def _check(self, header: bytes) -> None:
+        if not header.strip(b"\0"):  # the end
+            self._is_over = True
+            return
+        is_posix = header[_TAR_MAGIC] == b"ustar\0"
+        is_gnu = header[_TAR_MAGIC] == b"ustar " and not header[_PREFIX].strip(b"\0")
+        if self._is_over or not (is_posix or is_gnu):
+            raise _ambiguous("has a header in an unusual form")
+        kind = header[156:157]
+        size = header[124:136].strip(b" \0")
+        if not re.fullmatch(b"[0-7]*", size):
+            raise _ambiguous("has a header in an unusual form")
+        if kind not in b"123456":  # links, devices and folders have no content
+            self._skipped = -(-int(size or b"0", 8) // _TAR_BLOCK_BYTES)
+        if kind in _TYPES:
+            self._extended = b""
+            self.members += 1
+        else:
+            self._extended += kind
+            if self._extended not in _EXTENDED_TYPES:
+                raise _ambiguous("has a global header, or several headers for a file")
+
+
+def _ambiguous(problem: str) -> ToucheError:
+    why = "so programs could unpack different files from it"
+    return ToucheError(f"a layer of the image {problem}, {why}; build the image with Docker or Podman")
+
+
+def _parse_layer(stream: BufferedReader) -> Layer:
     files: dict[str, File | None] = {}
-    with tarfile.open(fileobj=stream, mode="r|*") as layer:
+    is_packed = stream.peek().startswith(_GZIP)
+    checked = _Checked(gzip.GzipFile(fileobj=stream) if is_packed else stream)
+    members = 0
+    with tarfile.open(fileobj=checked, mode="r|") as layer:
         for member in layer:
+            members += 1
+            headers = member.pax_headers
+            if not all(headers.values()) or any(
+                name == "size" or name.startswith("GNU.") for name in headers
+            ):
+                raise _ambiguous("has a header in an unusual form")
             path = member.name.removeprefix("./").strip("/")
-            if path in ("", "."):  # the root
+            if path in ("", ".") and member.isdir():  # the root
                 continue
+            if path != posixpath.normpath(path) or path.startswith("..") or "\0" in path or path in files:
+                raise _ambiguous(f"contains {quoted(member.name)} twice or in an unusual form")
             if posixpath.basename(path).startswith(_REMOVED_PREFIX):
                 files[path] = None
             # A hard link becomes a file like its target, which comes first. Programs differ in which
@@ -193,7 +286,31 @@ def _parse_layer(stream: IO[bytes]) -> Layer:
                 files[path] = files[member.linkname.removeprefix("./").strip("/")]
             else:
                 files[path] = _describe_member(layer, member)
+    while checked.read(_TAR_BLOCK_BYTES):  # what tarfile left
+        pass
+    if members != checked.members:
+        raise _ambiguous("has a header in an unusual form")
     return files
+
+
+def _check_paths(layer: Layer, files: Mapping[str, File]) -> None:
+    """Checks that a layer removes only what lower layers contain, and writes only into folders.
+
+    Args:
+        files: the files of the lower layers.
+    """
+    for path, file in layer.items():
+        parents = [str(parent) for parent in PurePosixPath(path).parents][:-1]  # without the root
+        for parent in parents:
+            folder = layer.get(parent) or files.get(parent)
+            if PurePosixPath(parent).name.startswith(_REMOVED_PREFIX) or (folder and folder.kind != "folder"):
+                raise _ambiguous(f"contains {quoted(path)}, but {quoted(parent)} is not a folder")
+        name = posixpath.basename(path)
+        if file is not None or name == _OPAQUE_FOLDER_NAME:
+            continue
+        removed = posixpath.join(posixpath.dirname(path), name.removeprefix(_REMOVED_PREFIX))
+        if removed not in files or removed in layer:
+            raise _ambiguous(f"removes {quoted(removed)}, which is in no layer below it")
 
 
 def _describe_member(layer: tarfile.TarFile, member: tarfile.TarInfo) -> File:
@@ -248,5 +365,9 @@ def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
     settings["WorkingDir"] = settings["WorkingDir"] or "/"
     settings["Env"] = sorted(settings["Env"])  # an empty list if missing
     labels = written_settings.get("Labels") or {}
+    others = {name: value for name, value in written_settings.items() if value}
+    for name in (*_SETTINGS, *_NOT_COMPARED, "Labels"):
+        others.pop(name, None)
+    settings |= others  # such as Healthcheck, which runs a command
     settings["Labels"] = {name: value for name, value in labels.items() if name not in _LABELS_OF_BUILDERS}
     return settings | {"platform": f"{config.get('os')}/{config.get('architecture')}"}

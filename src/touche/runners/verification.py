@@ -241,7 +241,8 @@ def _first_difference(image: Content, rebuilt: Content) -> str:
         # Not the layers themselves: builders differ in which unchanged folders they repeat.
         if image.files(number + 1) != rebuilt.files(number + 1):
             return f"the layer {_short_command(command)}"
-    differing = [name for name, value in image.settings.items() if rebuilt.settings[name] != value]
+    names = dict.fromkeys([*image.settings, *rebuilt.settings])
+    differing = [name for name in names if image.settings.get(name) != rebuilt.settings.get(name)]
     return f"the settings {', '.join(differing)}" if differing else ""
 
 
