@@ -16,7 +16,7 @@ from touche.baselines.baseline_files import files_in
 from touche.baselines.starter import write_baseline
 from touche.errors import ToucheError
 from touche.io import progress
-from touche.runners import container_runs, image_builds
+from touche.runners import baseline_images, container_runs, image_builds
 from touche.runners.programs import ExitStatus, Log
 
 
@@ -349,3 +349,120 @@ def test_a_built_image_is_tried_on_the_smallest_part_that_fits(
         assert removed == [("docker", "image", "rm", "touche/mine")]
     assert inputs == tried
     assert lines.count("a line of the container") == len(tried) - (works_on in tried)
+
+
+FETCHING = [
+    "ADD http://127.0.0.1:1/s /s",
+    "add https://a.example/s /s",
+    "\tADD --chown=1:2 http://a.example/s /s",
+    "ADD --checksum=sha256:1 http://a.example/s /s",
+    "ADD a.txt http://a.example/s /s",
+    'ADD ["http://a.example/s", "/s"]',
+    'ADD["http://a.example/s", "/s"]',
+    'ADD ["\\u0068ttp:\\u002f/a.example/s", "/s"]',
+    "ADD \\\n  http://a.example/s /s",
+    "AD\\\nD http://a.example/s /s",
+    "ADD \\  \n# a comment\n\n  http://a.example/s /s",
+    "# escape=`\nADD `\n http://a.example/s /s",
+    "RUN <<END\necho \\\nEND\nADD http://a.example/s /s",
+    "ADD <<END /s\nEND",
+    "ONBUILD ADD http://a.example/s /s",
+    "onbuild \\\n add http://a.example/s /s",
+    "ADD $ADDRESS /s",
+    "ADD ${ADDRESS} /s",
+    "ADD git@a.example:x.git /s",
+    "ADD github.com/a/b /s",
+    "# syntax=127.0.0.1:5000/frontend",
+    "#SYNTAX = a.example/frontend",
+    "// syntax=a.example/frontend",
+    "#!/bin/sh\n# syntax=a.example/frontend",
+    '{"syntax": "a.example/frontend"}',
+    "FROM localhost:5000/x",
+    "FROM --platform=linux/amd64 127.0.0.1/x",
+    "COPY --from=127.0.0.1:5000/x /a /b",
+    "ARG BASE=[::1]:5000/x",
+    "RUN --mount=type=bind,from=0.0.0.0:5000/x true",
+]
+HARMLESS = """# syntax=docker/dockerfile:1
+# ADD http://a.example/s /s
+ADD --chown=1:2 words.tar.gz *.txt /opt/
+RUN add-apt-repository ppa:a/b && { curl http://a.example/s; } \\
+    # a comment
+    && git clone https://github.com/a/b
+LABEL source=http://127.0.0.1:80/x
+ARG OTHER=ghcr.io/a/localhost:5000/b
+COPY --from=localhost/touche/base /a /b
+"""
+
+
+@pytest.mark.parametrize("line", FETCHING)
+def test_a_dockerfile_that_makes_the_engine_fetch_addresses_is_refused(
+    tmp_path: Path, built: dict[str, str], line: str
+) -> None:
+    """The engine would fetch them in the machine's network, where servers listen for nobody else."""
+    file = tmp_path / "mine" / "Dockerfile"
+    write_baseline(file.parent)
+    text = file.read_text()
+    file.write_text(HARMLESS + text)
+    image_builds.build("docker", [str(file.parent)], print)
+    built.clear()
+    file.write_text(f"{line}\n{text}" if line[:1] in "#/{" else f"{text}\n{line}\n")
+    with pytest.raises(ToucheError, match=r"/Dockerfile: .*; (use COPY|remove|pull|start it with)"):
+        image_builds.build("docker", [str(file.parent)], print)
+    assert not built
+
+
+@pytest.mark.parametrize("name", ["Dockerfile", "baseline.py", "more.py"])
+def test_links_out_of_the_folder_are_refused_by_name(
+    tmp_path: Path, built: dict[str, str], name: str
+) -> None:
+    folder = tmp_path / "mine"
+    write_baseline(folder)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_bytes((folder / name).read_bytes() if (folder / name).exists() else b"")
+    for target in ("../elsewhere", elsewhere, folder / "README.md"):
+        (folder / name).unlink(missing_ok=True)
+        (folder / name).symlink_to(target)
+        with pytest.raises(ToucheError, match=f"/{name}: a link to .*links out of the folder are not sent"):
+            image_builds.build("docker", [str(folder)], print)
+    (folder / name).unlink()
+    (folder / "real").write_bytes(elsewhere.read_bytes())
+    (folder / name).symlink_to("real")
+    image_builds.build("docker", [str(folder)], print)
+
+
+def test_two_folders_with_one_name_are_refused_before_anything_is_built(
+    tmp_path: Path, built: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[str] = []
+    monkeypatch.setattr(container_runs, "try_image", lambda program, name, log: tried.append(name))
+    for parent in ("a", "b"):
+        (tmp_path / parent).mkdir()
+        write_baseline(tmp_path / parent / "mine")
+    folders = [str(tmp_path / parent / "mine") for parent in ("a", "b")]
+    message = "a/mine: its image and that of .*b/mine would both be touche/mine; rename"
+    with pytest.raises(ToucheError, match=message):
+        baseline_images.build_images(folders)
+    with pytest.raises(ToucheError, match="would both be"):
+        baseline_images.build_images(["bm25", *folders])
+    assert not built and not tried
+    baseline_images.build_images([folders[0], folders[0]])
+    assert tried == folders[:1]
+
+
+def test_a_trial_takes_minutes_in_all(monkeypatch: pytest.MonkeyPatch, write: Write) -> None:
+    now = [0.0]
+    limits: list[float] = []
+
+    def hang(job: container_runs.Job, limit: container_runs.Limits, log: Log) -> None:
+        limits.append(limit.seconds)
+        now[0] += min(limit.seconds, 200)
+        raise ToucheError("it hangs")
+
+    monkeypatch.setattr(container_runs.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(container_runs, "RUNNERS", {"docker": hang})
+    monkeypatch.setattr(container_runs, "succeeds", lambda *command: True)
+    folder = write("mine/baseline.py", "").parent
+    with pytest.raises(ToucheError, match="was removed: it was stopped after 5 minutes on the toy coll"):
+        container_runs.try_image("docker", str(folder), print)
+    assert limits == [300, 100]

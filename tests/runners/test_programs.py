@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 from subprocess import TimeoutExpired
 from threading import Thread
@@ -82,6 +83,18 @@ def test_the_exit_code_and_last_line_are_those_of_the_program() -> None:
     script = "print('one'); print('two\\a'); print('Run \\'docker --help\\' for more'); sys.exit(3)"
     ended = execute(python(script), print)
     assert (ended.code, ended.last_line) == (3, "two")
+
+
+def test_a_line_without_end_is_cut_and_takes_no_memory() -> None:
+    lines: list[str] = []
+    script = "print('first'); [sys.stdout.write('x' * 1_000_000) for _ in range(100)]; print('\\nlast')"
+    tracemalloc.start()
+    try:
+        execute(python(script), lines.append)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert lines == ["first", "x" * 4096, "last"] and peak < 10_000_000
 
 
 def test_all_is_read_even_if_the_log_fails_whose_error_comes_out() -> None:

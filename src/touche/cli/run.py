@@ -67,13 +67,16 @@ class Baselines(Group):
 
         is_in_image = not baselines.names()  # inside an image, the only command is called baseline
         example = f"touche run {name} -i {_example_of_input(name)} -o out/{baseline.name}"
-        return Command(
+        command = Command(
             name,
             callback=callback,
             params=[*own_options(baseline, _option, _COMMON_OPTIONS), *_COMMON_OPTIONS],
             help=help_text(baseline),
             example="baseline -i INPUT -o DIR" if is_in_image else example,
         )
+        if is_in_image:
+            command.context_class = _InImage
+        return command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Moves the baseline to the front, because its options may come before it."""
@@ -106,6 +109,14 @@ class Baselines(Group):
         """Completes options, or baselines and folders; click would only complete names."""
         options = click.Command.shell_complete(self, ctx, incomplete)
         return options or BASELINE.shell_complete(ctx, click.Argument(["baseline"]), incomplete)
+
+
+class _InImage(click.Context):
+    """The context of an image's only command, for help and hints."""
+
+    @property
+    def command_path(self) -> str:
+        return "baseline"
 
 
 class RunCommands(Baselines):

@@ -100,7 +100,7 @@ def build_images(
         touche.errors.ToucheError: there is no baseline 'bm26'; did you mean bm25? ...
     """
     check_choice("runner", runner, PROGRAMS)
-    chosen = baseline_names(baselines) or names()
+    chosen = [*dict.fromkeys(baseline_names(baselines) or names())]
     image_names = [image_builds.image_name(folder.name) for folder in _folders(chosen)]
     image_builds.build(runner, chosen, log)
     for name in chosen:

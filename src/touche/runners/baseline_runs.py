@@ -1,6 +1,7 @@
 """Runs a baseline: in this process, on Spark's workers, or in a sandbox."""
 
 import logging
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ from touche.documents.document_forms import AnyDocuments, documents_in
 from touche.errors import ToucheError, check_choice, counted, warn
 from touche.io.identifiers import as_path, dataset_name, name_or_path, optional_path
 from touche.runners.limits import HERE, RUNNER_NAMES, SANDBOXES, SPARK, Limits
-from touche.tira.provenance import NO_STATISTICS
+from touche.tira.provenance import NO_STATISTICS, TEAM_VARIABLE
 from touche.trec.columns import Run
 from touche.trec.framed import WrittenFile
 from touche.trec.records_in_memory import AnyTopics, topics_in
@@ -175,7 +176,11 @@ def write_run(
         raise ToucheError(f"{problem} {runner}; omit them")
     folder = as_path("output", output)
     if is_in_sandbox:
-        texts = {"tag": tag, "team": team, "statistics": str(statistics or "")}
+        texts = {
+            "tag": tag,
+            "team": team or os.environ.get(TEAM_VARIABLE, ""),
+            "statistics": str(statistics or ""),
+        }
         passed_texts = {option: text for option, text in texts.items() if text}
         arguments = [*as_arguments(options), *words, *as_arguments(passed_texts)]
         return _write_in_sandbox(runner, baseline, arguments, str(name), folder, limits, log)

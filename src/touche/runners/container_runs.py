@@ -1,10 +1,12 @@
 """Runs baselines on this machine, or in a sandbox like TIRA's using Docker, Podman or tira-run."""
 
+import fcntl
 import os
 import re
 import shutil
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -22,12 +24,13 @@ from touche.data import datasets, places
 from touche.errors import InputError, NotInstalledError, ToucheError
 from touche.evaluation.linting import format_errors
 from touche.io.optional import installing
-from touche.io.temporary import temporary_folder
+from touche.io.temporary import remove_folder, temporary_folder
 from touche.io.writing import whole
 from touche.runners.image_builds import check_image, image_name
 from touche.runners.image_content import digest
 from touche.runners.limits import Limits
 from touche.runners.programs import (
+    MOST_LINES,
     ExitStatus,
     Log,
     check_exit,
@@ -37,7 +40,7 @@ from touche.runners.programs import (
     succeeds,
 )
 from touche.tira.outputs import METADATA_FILE, remove_earlier_run
-from touche.tira.provenance import DATASET_VARIABLE, IMAGE_VARIABLE, name_of_input
+from touche.tira.provenance import DATASET_VARIABLE, IMAGE_VARIABLE, name_of_input, read_metadata
 from touche.trec.runs import RUN_FILE
 from touche.trec.topics import name_of_topics
 
@@ -46,6 +49,9 @@ TOY_PARTS = [f"spot-check/{part}" for part in ("passages", "pairs", "pages", "ar
 _SAFE_FOR_SHELL = re.compile(r"[\w.,/=:+-]+", re.ASCII)  # a word that the shell leaves alone
 # When tira-run is stopped, its container keeps running. $1 is the output folder, which it mounts.
 _REMOVE_BY_VOLUME = 'docker rm --force $(docker ps --all --quiet --filter="volume=$1")'
+_TRIAL_SECONDS = 300.0  # for all parts of the toy collection on which a new image is tried
+_MAX_INVALID_BYTES = 100_000_000  # a larger file in a wrong format is not kept; it may be sparse
+_HIDDEN_PREFIX = ".touche-run-"  # of the folder that a sandbox writes into, in the output directory
 INVALID_FILE = f"{RUN_FILE}.invalid"  # name of a run in a wrong format
 # On Linux, a program's peak memory includes that of the process that starts it, so let a small one do
 # it. It ignores SIGTERM, which goes to the whole process group, to let the program clean up.
@@ -166,8 +172,11 @@ def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
     _remove_abandoned("docker")
     log("tira-run: privileged, as root, without network, without limits on processors and memory")
     image = digest("docker", image_name(job.name)).digest
-    baseline_command = f"{IMAGE_VARIABLE}={image} baseline -i $inputDataset -o $outputDir"
-    command_in_container = " ".join([baseline_command, *arguments])
+    variables = [f"{IMAGE_VARIABLE}={image}"]
+    if _SAFE_FOR_SHELL.fullmatch(_name_of_input(job)):
+        variables.append(f"{DATASET_VARIABLE}={_name_of_input(job)}")
+    baseline_command = "baseline -i $inputDataset -o $outputDir"
+    command_in_container = " ".join([*variables, baseline_command, *arguments])
     began = time.monotonic()
     command = [program, "--image", image_name(job.name), "--command", command_in_container]
     with input_directory(job.input) as directory, _output_directory(job) as output:
@@ -200,17 +209,23 @@ def try_image(program: str, baseline: str, log: Log) -> None:
     toy_parts = parts_in_expected(baseline)
     parts = [part for part in TOY_PARTS if part in toy_parts][:1] or TOY_PARTS
     failures: list[ToucheError] = []
+    end = time.monotonic() + _TRIAL_SECONDS
     for part in parts:
         log(f"trying {image} on {part}")
-        lines: list[str] = []
+        lines = deque[str](maxlen=MOST_LINES)
         try:
             with temporary_folder("touche-run-") as output:
-                RUNNERS[program](Job(baseline, (), part, output), Limits(), lines.append)
+                limits = Limits(seconds=max(end - time.monotonic(), 1.0))
+                RUNNERS[program](Job(baseline, (), part, output), limits, lines.append)
             return
         except ToucheError as error:
             failures.append(error)
             for line in lines:
                 log(line)
+        if time.monotonic() >= end:
+            problem = f"it was stopped after {_TRIAL_SECONDS / 60:g} minutes on the toy collection"
+            failures = [ToucheError(f"{problem}; make it faster, or look for an endless loop")]
+            break
     effect = "so it was removed" if succeeds(program, "image", "rm", image) else "remove it"
     raise ToucheError(f"{image} fails on {parts[0]}, {effect}: {failures[0]}") from failures[0]
 
@@ -245,6 +260,7 @@ def _sandbox(program: str, limits: Limits) -> list[str]:
         "--network=none",
         "--read-only",
         "--tmpfs=/tmp",
+        "--log-driver=none",  # the engine would keep the whole output; it is passed on anyway
         "--cap-drop=ALL",
         "--security-opt=no-new-privileges",
         "--security-opt=label=disable",  # SELinux would block the mounted directories
@@ -264,8 +280,11 @@ def _input_and_output(job: Job, output: Path) -> list[str]:
     mount_of_output = f"--mount={_bind(output, '/output', shown=job.output)}"
     paths = _input_paths(job, "/input").items()
     mounts = [f"--mount={_bind(path, target)},readonly" for target, path in paths]
-    name = job.input if places.is_dataset(job.input) else name_of_input(Path(job.input))
-    return [mount_of_output, *mounts, f"--env={DATASET_VARIABLE}={name}"]
+    return [mount_of_output, *mounts, f"--env={DATASET_VARIABLE}={_name_of_input(job)}"]
+
+
+def _name_of_input(job: Job) -> str:
+    return job.input if places.is_dataset(job.input) else name_of_input(Path(job.input))
 
 
 def _input_paths(job: Job, mounted_input: str) -> dict[str, Path]:
@@ -386,11 +405,28 @@ def _output_directory(job: Job) -> Iterator[Path]:
     could lead to any file on this machine.
     """
     remove_earlier_run(job.output)
-    with temporary_folder(".touche-run-", within=job.output.resolve()) as folder:
+    for earlier in job.output.glob(f"{_HIDDEN_PREFIX}*"):
+        with suppress(OSError), _locked(earlier):  # not if its run hasn't ended
+            remove_folder(earlier)
+    with temporary_folder(_HIDDEN_PREFIX, within=job.output.resolve()) as folder, _locked(folder):
         yield folder
         for name in (METADATA_FILE, RUN_FILE):  # in this order: run.txt must not appear without its metadata
             if _is_file(folder / name):
                 _copy(folder / name, job.output / name)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Locks a folder until the end of the block, or of this process, even if it is killed.
+
+    Raises OSError if another process has locked it, or it is a link.
+    """
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _is_file(path: Path) -> bool:
@@ -402,7 +438,7 @@ def _copy(source: Path, target: Path) -> None:
     try:
         content = source.open("rb")
     except OSError as error:
-        remedy = "let the image write files that everyone can read"
+        remedy = "let the image write files that everyone can read, such as after os.umask(0o022)"
         raise InputError(
             target, f"written by the image so that it cannot be read ({error.strerror})", remedy
         ) from error
@@ -420,14 +456,35 @@ def _check_run(job: Job, folder: Path) -> None:
 
     An invalid run.txt is kept as ``INVALID_FILE`` in the output directory, so that you can look at it.
     """
+    with suppress(OSError):  # if the image ran as another user
+        folder.chmod(0o700)
+        for file in filter(_is_file, (folder / METADATA_FILE, folder / RUN_FILE)):
+            file.chmod(0o600)
     _check_written(job, folder)
+    metadata = folder / METADATA_FILE
+    if _is_file(metadata):
+        try:
+            read_metadata(metadata)
+        except InputError as error:
+            remedy = "let the image write YAML of at most 64 KiB"
+            raise InputError(
+                job.output / METADATA_FILE, f"refused, because the image wrote it: {error.problem}", remedy
+            ) from error
     run = folder / RUN_FILE
-    errors = format_errors(run)
+    try:
+        errors = [(error.message, error.remedy, error.line) for error in format_errors(run)]
+    except InputError as error:  # in all of the file
+        errors = [(error.problem, error.remedy, error.line)]
     if errors:
-        first = errors[0]
+        problem, remedy, line = errors[0]
         more = f" (the first of {len(errors)} errors)" if len(errors) > 1 else ""
+        size = run.stat().st_size
+        if size > _MAX_INVALID_BYTES:
+            raise ToucheError(
+                f"{job.name} wrote a run.txt of {size:,} bytes, which is not kept: {problem}{more}; {remedy}"
+            )
         invalid = job.output / INVALID_FILE
         invalid.unlink(missing_ok=True)  # it may be a link
         _copy(run, invalid)
         run.unlink()
-        raise InputError(invalid, f"{first.message}{more}", first.remedy, line=first.line)
+        raise InputError(invalid, f"{problem}{more}", remedy, line=line)

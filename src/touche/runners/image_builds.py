@@ -5,10 +5,12 @@ import logging
 import os
 import re
 import shutil
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import metadata, version
+from itertools import combinations
 from pathlib import Path
 from shlex import quote
 
@@ -19,7 +21,15 @@ from touche.io.origin import clone, commit_time, origin
 from touche.io.progress import bar
 from touche.io.temporary import temporary_folder
 from touche.runners.image_content import find_image
-from touche.runners.programs import Log, check_exit, check_program, execute, output_of, succeeds
+from touche.runners.programs import (
+    MOST_LINES,
+    Log,
+    check_exit,
+    check_program,
+    execute,
+    output_of,
+    succeeds,
+)
 from touche.tira.provenance import PROJECT
 
 _FIRST_BASE = "base"  # the other bases build on it
@@ -32,6 +42,17 @@ TITLE_LABEL = "org.opencontainers.image.title"
 REVISION_LABEL = "org.opencontainers.image.revision"
 _CONTENT_LABEL = "touche.content"  # digest of the baseline's files
 _BASES_LABEL = "touche.bases"  # digest of the clone's files in the bases; empty without a clone
+_SYNTAX = re.compile(r"\s*(?:#|//)\s*syntax\s*=", re.IGNORECASE)
+_SYNTAX_OF_DOCKER = re.compile(r"\s*#\s*syntax\s*=\s*docker/dockerfile(?::[\w.-]+)?\s*$", re.IGNORECASE)
+_ADD = re.compile(
+    r"\s*(?:ONBUILD\s+)*ADD(?=[\s\[])(?:\s+--ch(?:own|mod)=[\w:]+)*(?P<sources>.*)$", re.IGNORECASE
+)
+_LOCAL_FILES = re.compile(r"""[\w\s./*?\[\]",'-]*""")  # no addresses, variables, escapes or here-documents
+_REGISTRY_HERE = re.compile(
+    r"(?:^\s*(?:ONBUILD\s+)*(?:FROM|ARG)\s(?:.*[\s=\"'])?|from=[\"']?)"
+    r"(?:localhost:\d+|(?:0\.0\.0\.0|127\.[\d.]+|\[[\da-f:.]*\])(?::\d+)?)/",
+    re.IGNORECASE,
+)
 _NOT_IN_IMAGES = {"README.md", "expected.toml"}  # from a baseline's folder
 _NO_IMAGE = "the registry lacks this image; check its name and digest"
 _NO_ANSWER = "a server does not answer; check the network, and try again"
@@ -107,7 +128,11 @@ def build(
         options: more options for ``docker build`` or ``podman build``.
     """
     check_program(program)
-    folders = [_checked_folder(name) for name in names]
+    folders = [*dict.fromkeys(_checked_folder(name) for name in names)]
+    for folder, other in combinations(folders, 2):
+        if folder.name == other.name:
+            problem = f"its image and that of {other} would both be {image_name(folder.name)}"
+            raise InputError(folder, problem, "rename one of the folders, or build only one")
     root = _buildable_clone()
     builder = _Builder(program=program, prefix=prefix, options=options, log=log)
     bases = [base for folder in folders for base in _bases(folder, root)]
@@ -180,7 +205,7 @@ class _Builder:
         """Builds an image. Its files and description get the time ``time``, in seconds since 1970."""
         image = f"{self.prefix}{name}"
         self.log(f"building {image}")
-        lines: list[str] = []
+        lines = deque[str](maxlen=MOST_LINES)
         command = [self.program, "build", "--force-rm", "--tag", image]
         # In the engine's own network, the default, a Dockerfile's commands can't reach servers on
         # this machine.
@@ -222,7 +247,7 @@ def size(program: str, name: str) -> str:
     return f"{int(digits) / 1e6:.0f} MB" if digits else ""
 
 
-def explain_failure(lines: Sequence[str]) -> str:
+def explain_failure(lines: Iterable[str]) -> str:
     """Returns reason and remedy for a failed command's output; empty if unknown."""
     output = "\n".join(lines)
     reasons = (
@@ -286,10 +311,44 @@ def _checked_folder(name: str) -> Path:
     if not (folder / "Dockerfile").is_file():
         remedy = "copy the Dockerfile of bm25, and change the name in it"
         raise InputError(folder, "no Dockerfile in this folder", remedy)
+    for file in [folder / "Dockerfile", *folder.glob("*.py")]:
+        is_sent = not file.is_symlink() or (
+            not file.readlink().is_absolute() and file.resolve().is_relative_to(folder)
+        )
+        if not is_sent:
+            problem = f"a link to {file.readlink()}, and links out of the folder are not sent to the builder"
+            raise InputError(file, problem, "copy the file into the folder")
     target = f"/opt/baselines/{folder.name}/"
-    if target not in (folder / "Dockerfile").read_text(encoding="utf-8", errors="replace"):
+    text = (folder / "Dockerfile").read_text(encoding="utf-8", errors="replace")
+    _check_dockerfile(folder / "Dockerfile", text)
+    if target not in text:
         raise InputError(folder / "Dockerfile", f"no COPY into {target}", "add this line")
     return folder
+
+
+def _check_dockerfile(path: Path, text: str) -> None:
+    """Refuses a Dockerfile with which the engine itself would fetch addresses, in this machine's network.
+
+    The Dockerfile may come from a stranger, and could reach servers that only listen on this machine.
+    """
+    # Every line counts, alone and joined with the lines that continue it, because builders differ in what
+    # they take for a continuation or a here-document. Comments and empty lines may come in between.
+    joined = re.sub(r"[\\`][^\S\n]*\n(?:[^\S\n]*(?:#[^\n]*)?\n)*", "", text)
+    # BuildKit also finds the syntax in comments after these beginnings, and in JSON.
+    if text.lstrip("\ufeff").startswith(("#!", "//", "{")):
+        raise InputError(path, "it does not start as a Dockerfile", "start it with a comment, ARG or FROM")
+    for line in f"{text}\n{joined}".split("\n"):
+        is_remote_syntax = _SYNTAX.match(line) and not _SYNTAX_OF_DOCKER.match(line)
+        added = _ADD.match(line)
+        if is_remote_syntax:
+            problem = f"{line.strip()!r} names a program that would interpret this file"
+            raise InputError(path, problem, "remove this line")
+        if added and (not _LOCAL_FILES.fullmatch(added["sources"]) or "github.com" in line):
+            problem = f"{line.strip()!r}: the engine would fetch addresses in this machine's network"
+            raise InputError(path, problem, "use COPY for files, and RUN with curl or git for downloads")
+        if _REGISTRY_HERE.search(line):
+            problem = f"{line.strip()!r} names a registry on this machine, which the engine would call"
+            raise InputError(path, problem, "pull the image first, and name it without the registry")
 
 
 def _bases(folder: Path, root: Path | None) -> list[str]:

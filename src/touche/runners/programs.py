@@ -25,6 +25,8 @@ _ANSWER_SECONDS = 60.0  # for a short command
 _GRACE_SECONDS = 3.0  # to clean up, and for the last lines to arrive
 # Waits until this process closes the pipe, ends process group $1, runs the remaining arguments.
 _WATCHER = f'read line; kill -s TERM -- -$1; sleep {_GRACE_SECONDS:g}; kill -s KILL -- -$1; shift; "$@"'
+_LONGEST_LINE = 4096  # characters of a program's output; the rest of a longer line is dropped
+MOST_LINES = 5000  # of a program's output to keep, because it may write any number
 _POINTS_TO_HELP = re.compile("^(See|Run) '.* --help'")  # Docker's last line, after the reason
 
 
@@ -46,7 +48,7 @@ def check_program(program: str) -> None:
     problem = _reason_unusable(program)
     if problem:
         others = [other for other in PROGRAMS if other != program and not _reason_unusable(other)]
-        instead = f", or use {others[0]}" if others else ""
+        instead = f", or use: --runner {others[0]}" if others else ""
         raise ToucheError(f"{problem}{instead}")
 
 
@@ -136,6 +138,8 @@ def execute(
 class _Reader(Thread):
     """Passes a program's lines to a log. Keeps the last line, and the log's first error in ``fault``.
 
+    Long lines are cut.
+
     Reads on even if the log fails, because a program blocks when nobody reads its output.
     """
 
@@ -150,7 +154,11 @@ class _Reader(Thread):
 
     def run(self) -> None:
         with self._pipe as lines:
-            for line in lines:
+            is_rest = False  # of a line whose beginning was passed on
+            while line := lines.readline(_LONGEST_LINE):
+                was_rest, is_rest = is_rest, not line.endswith("\n")
+                if was_rest:
+                    continue
                 printable = "".join(char for char in line if char.isprintable()).rstrip()
                 if printable:
                     self._pass_on(printable)

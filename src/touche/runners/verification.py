@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from touche.runners.image_builds import (
     read_labels,
 )
 from touche.runners.image_content import Content, digest, find_image, read_content
-from touche.runners.programs import Log, check_program, execute, output_of, succeeds
+from touche.runners.programs import MOST_LINES, Log, check_program, execute, output_of, succeeds
 from touche.tira.outputs import METADATA_FILE
 from touche.tira.provenance import origin_of_run
 from touche.trec.framed import Record
@@ -145,7 +146,7 @@ def _pulled_if_missing(program: str, image: str) -> Iterator[None]:
     if find_image(program, image):
         yield
         return
-    lines: list[str] = []
+    lines = deque[str](maxlen=MOST_LINES)
     status = execute([program, "pull", image], lines.append)
     if status.code:
         reason = explain_failure(lines) or status.last_line

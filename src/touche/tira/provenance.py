@@ -196,7 +196,7 @@ def _describe_option_files(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 def origin_of_run(metadata: Path) -> tuple[str, str, str]:
     """Returns a run's baseline, its commit (or ``unknown``) and its image's digest (or empty)."""
-    record = _read_metadata(metadata)
+    record = read_metadata(metadata)
     # Only strings are safe to print: a list with aliases may expand to gigabytes.
     name = _value_in(record, str, "method", "name")
     commit = _value_in(record, str, "implementation", "source", "commit")
@@ -210,7 +210,7 @@ def task_of_run(run: Path) -> str:
     If a run used a folder, its metadata names only files. Then it is the only task whose card lists one of
     them as its topics.
     """
-    record = _read_metadata(run.parent / METADATA_FILE)
+    record = read_metadata(run.parent / METADATA_FILE)
     name = _value_in(record, str, "data", "test collection", "name") or ""
     if tasks.is_dataset(name):
         return name
@@ -226,7 +226,7 @@ def different_statistics(runs: Iterable[RunSource]) -> list[str]:
     run_by_statistics: dict[str, str] = {}
     for run in runs:
         if run.content is None:
-            record = _read_metadata(run.path.parent / METADATA_FILE)
+            record = read_metadata(run.path.parent / METADATA_FILE)
             name = _value_in(record, str, "data", "statistics", "name")
             if name is not None:
                 run_by_statistics.setdefault(name, str(run.name))
@@ -240,7 +240,7 @@ def different_statistics(runs: Iterable[RunSource]) -> list[str]:
     return [f"{problem}; to compare methods, run all of them with --statistics {NO_STATISTICS}"]
 
 
-def _read_metadata(metadata: Path) -> Any:
+def read_metadata(metadata: Path) -> Any:
     """Reads untrusted metadata, keeping all values as strings; None if there is no file.
 
     Limiting its size bounds time and memory.
