@@ -7,6 +7,7 @@ import pytest
 
 import touche as library
 from conftest import Touche, Write
+from touche.baselines import loader
 from touche.runners import container_runs
 from touche.runners.limits import Limits
 
@@ -99,6 +100,40 @@ def test_an_image_gets_the_options_as_they_were_typed_and_its_folder_does_not_ru
     program = runner if runner == "podman" else "docker"
     assert code == 0 and "--time-limit" in out and f"{program} run --rm touche/mine --help" in out
     assert not (folder / "was-run").exists()
+
+
+@pytest.mark.parametrize("runner", ["docker", "podman", "tira"])
+def test_the_team_in_the_environment_reaches_an_image(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, runner: str
+) -> None:
+    jobs: list[list[str]] = []
+
+    def fake(job: container_runs.Job, limits: Limits, log: Any) -> container_runs.Usage:
+        jobs.append([*job.arguments])
+        return container_runs.Usage(wall=1.0)
+
+    monkeypatch.setattr(container_runs, "RUNNERS", {runner: fake})
+    monkeypatch.setenv("TOUCHE_TEAM", "hosts")
+    for team in ("", "mine"):
+        library.write_run("./mine", "spot-check/passages", "out", team=team, runner=runner)
+    assert jobs == [["--team", "hosts"], ["--team", "mine"]]
+
+
+@pytest.mark.parametrize("command", ["run", "sweep", "regress"])
+def test_the_help_says_where_the_code_of_a_folder_runs(touche: Touche, command: str) -> None:
+    help_text = " ".join(touche(command, "--help")[1].split())
+    assert "code runs on this machine" in help_text
+    assert ("--runner docker or podman" in help_text) == (command != "sweep")
+    assert "only runs in containers" in " ".join(touche("images", "build", "--help")[1].split())
+
+
+def test_an_image_calls_its_program_by_its_name(
+    touche: Touche, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loader, "shipped", lambda: None)
+    assert "Usage: baseline [OPTIONS]" in touche("run", "./mine", "--help")[1]
+    for words in (["--bogus"], [], ["-i", "spot-check/passages"]):
+        assert touche("run", "./mine", *words)[2].endswith(" (see: baseline --help)\n")
 
 
 def test_the_list_of_baselines_has_the_first_lines_of_their_files(touche: Touche) -> None:

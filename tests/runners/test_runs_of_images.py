@@ -207,6 +207,17 @@ def test_the_unmodified_tira_run_gets_the_same_bytes_from_every_image(tmp_path: 
     same_bytes(run_in_tira, tmp_path, baseline, PARTS[baseline][0])
 
 
+@pytest.mark.parametrize("runner", ["docker", "tira"])
+@pytest.mark.usefixtures("tira")
+def test_the_task_of_a_run_is_found_by_the_id_of_its_dataset(
+    touche: Touche, tmp_path: Path, runner: str
+) -> None:
+    RUNNERS[runner](job(tmp_path / "out"), Limits(), print)
+    record = YAML(typ="safe").load(tmp_path / "out" / "ir-metadata.yml")
+    assert record["data"]["test collection"]["name"] == "spot-check/passages"
+    assert touche("evaluate", tmp_path / "out" / "run.txt")[0] == 0
+
+
 FAULTS = {
     "exits": "faulty: exit code 2: .* ended the program with exit code 3 before it wrote run.txt",
     "hangs": "faulty .* time limit of 4 s",
@@ -277,6 +288,7 @@ def test_an_interrupted_run_leaves_no_container(program: str, tmp_path: Path, st
     assert (settings["NanoCpus"], settings["Memory"], settings["MemorySwap"]) == (10**9, 2**32, 2**32)
     assert settings["ReadonlyRootfs"] and not settings["Privileged"]
     assert (settings["PidsLimit"], settings["NetworkMode"]) == (1024, "none")
+    assert settings["LogConfig"]["Type"] == "none"
     if program == "docker":
         assert settings["CapDrop"] == ["ALL"] and "no-new-privileges" in settings["SecurityOpt"]
     mounts = {mount["Destination"]: mount["RW"] for mount in inspected["Mounts"]}
@@ -365,7 +377,7 @@ def test_a_program_that_is_missing_or_does_not_run_is_named(
     write("bin/docker", "#!/bin/sh\necho first >&2; echo permission denied >&2; exit 1\n").chmod(0o755)
     write("bin/podman", "#!/bin/sh\nexit 0\n").chmod(0o755)
     _, _, err = touche(*command, "docker")
-    assert "its service is unreachable (permission denied)" in err and "use podman" in err
+    assert "its service is unreachable (permission denied)" in err and "or use: --runner podman\n" in err
 
 
 @pytest.mark.usefixtures("docker")

@@ -26,6 +26,8 @@ def images() -> None:
 def build(names: Sequence[str], runner: Literal["docker", "podman"]) -> None:
     """Build the base image and the images of BASELINEs, or of all baselines.
 
+    The code in a BASELINE's folder only runs in containers, not on this machine itself.
+
     Each image is tried on a part of the toy collection, and removed if it fails. Set BUILD_NETWORK=host to
     build in this machine's own network, and PYTHON_IMAGE to use another Python image.
     """

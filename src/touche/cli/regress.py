@@ -92,6 +92,9 @@ def regress(
     too high, a ranking has changed, a run failed, or a published value differs; with --update, also if a
     value moved, but another one of the same baseline could not be renewed. Other runs continue after a
     failure. In GitHub Actions, the table also appears in the job's summary.
+
+    BASELINE is a name, or the path of a folder, whose code runs on this machine unless you add --runner
+    docker or podman.
     """
     check_runner(options["runner"])
     if options["output"] and style != "json":

@@ -172,6 +172,7 @@ def run() -> None:
     """Run a baseline on an input directory and write run.txt.
 
     BASELINE is a name from the list below, or the path of a folder with a baseline.py, such as ./my-team.
+    A folder's code runs on this machine, even for its --help, unless you add --runner docker or podman.
     To see its options, run: touche run BASELINE --help
     """
 

@@ -74,6 +74,8 @@ class Sweeps(Baselines):
 def sweep() -> None:
     """Run a baseline with every combination of option values, and score the runs.
 
+    BASELINE is a name, or the path of a folder, whose code runs on this machine.
+
     Separate VALUES with commas, or repeat the option. FIRST:LAST:STEP is a range of numbers that includes
     both ends. If the baseline ranks with touche.scan, settings with the same analysis share one pass over
     the collection.

@@ -67,8 +67,8 @@ def run(
     """Runs a baseline and returns the run that ``touche run`` would write to run.txt.
 
     Args:
-        baseline: the name of a shipped baseline, the path of a folder with a baseline.py, or a function
-            decorated with ``baseline``.
+        baseline: the name of a shipped baseline, the path of a folder with a baseline.py, whose code runs in
+            this process, or a function decorated with ``baseline``.
         dataset: a dataset's id, such as ``spot-check/arguments``, or the path of an input directory. If a
             folder is named like a dataset, write ``./`` before its name. ``irds:`` before an ir_datasets id
             downloads that dataset.
