@@ -284,7 +284,8 @@ def test_a_pipe_in_the_folder_is_not_waited_for(tmp_path: Path, name: str) -> No
 
 def test_devices_and_sockets_are_not_read_and_pipes_in_subfolders_are_left_out(tmp_path: Path) -> None:
     folder = write_files(tmp_path / "in", PART | {"topics.xml": TOPICS})
-    os.mkfifo(write_files(folder / "below", {}) / "part1.jsonl")
+    (folder / "below").mkdir()
+    os.mkfifo(folder / "below" / "part1.jsonl")
     os.mkfifo(folder / "metadata.json")
     os.mkfifo(folder / "statistics-bm25.json")
     assert ids(find(folder).documents) == ["d"]

@@ -231,7 +231,7 @@ def _collection(directory: Path, paths: Sequence[Path], corpus: str | None = Non
     else:
         texts_below = [path for path in below if NAMES_OF_TEXTS.fullmatch(path.name)]
         has_json_lines = format.splitter is pieces_of_jsonl
-        check_nothing_is_left_out(directory, others, texts_below, has_json_lines=has_json_lines)
+        check_nothing_is_left_out(directory, files, others, texts_below, has_json_lines=has_json_lines)
     return Files(format, paths=files, side_files=side_files(paths))
 
 

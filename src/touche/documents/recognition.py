@@ -75,16 +75,26 @@ def _first_record(path: Path) -> dict[str, Any]:
 
 
 def check_nothing_is_left_out(
-    folder: Path, others: Sequence[Path], in_subfolders: Iterable[Path], *, has_json_lines: bool
+    folder: Path,
+    files: Iterable[Path],
+    others: Iterable[Path],
+    in_subfolders: Iterable[Path],
+    *,
+    has_json_lines: bool,
 ) -> None:
     """Raises an error if a collection of texts could be missing a part, which would be ranked without.
 
     Args:
         folder: the input folder.
+        files: the collection's files.
         others: files and folders in it that nothing reads.
         in_subfolders: files in its subfolders that have ``NAMES_OF_TEXTS``.
         has_json_lines: whether the collection consists of JSON lines.
     """
+    stems = {_stem(path) for path in files}
+    # cats.csv next to cats.jsonl is probably what it was converted from.
+    tables = [path for path in others if _TABLE.search(plain_name(path.name)) or _has_name(path, "*.json")]
+    others = [path for path in others if path not in tables or _stem(path) not in stems]
     for path in others:
         if has_json_lines and _has_name(path, "*.jsonl") and _could_have_documents(path):
             problem = "could be a part of the collection, but its first line is not clearly a document"
@@ -124,6 +134,11 @@ def check_archives(folder: Path | str, others: Sequence[Path], *more: re.Pattern
         names_of_unread = " and ".join([", ".join(unread[:-1]), unread[-1]] if len(unread) > 1 else unread)
         problem = f"{names_of_unread} could be a part of the collection, but cannot be read"
         raise InputError(folder, problem, "unpack or convert it, or move it elsewhere")
+
+
+def _stem(path: Path) -> str:
+    """Returns a file's name without .jsonl.gz and the like."""
+    return Path(plain_name(path.name)).stem
 
 
 def _has_name(path: Path, pattern: str) -> bool:

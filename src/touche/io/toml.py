@@ -12,7 +12,7 @@ from msgspec.json import schema
 
 from touche.errors import InputError, choice
 from touche.io.identifiers import quoted
-from touche.io.opening import decoded, open_binary
+from touche.io.opening import decoded, is_file_or_folder, open_binary
 
 Text = Annotated[str, Meta(min_length=1)]
 Share = Annotated[float, Meta(ge=0, le=1)]
@@ -35,7 +35,7 @@ Table = TypeVar("Table", bound=Strict)
 
 def read_toml(path: Path) -> dict[str, Any]:
     """Reads a TOML file. Strings must be printable, and numbers finite."""
-    if path.exists() and not path.is_file():
+    if path.exists() and not is_file_or_folder(path):
         raise InputError(path, "not a regular file", "replace it with a file, or remove it")
     with open_binary(path) as file:
         content = file.read(_MOST_BYTES + 1)
