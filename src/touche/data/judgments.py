@@ -36,14 +36,8 @@ def task_qrels(
     judgments = task.qrels[dimension]
     path, content = source or (locate("qrels", judgments.file), None)
     if isinstance(content, Qrels):
-        if dimension == STANCE or judgments.question:
-            raise InputError(path, "grades in memory judge no stances", "pass a file")
-        excluded = task.excluded_topics
-        judged = {topic: grades for topic, grades in content.items() if grades and topic not in excluded}
-        if not judged:
-            raise InputError(path, "no judgments in it", "check what made it")
-        qrels = Qrels(judged)
-    elif dimension == STANCE:
+        raise InputError(path, "grades in memory judge no stances", "pass a file")
+    if dimension == STANCE:
         qrels = read_stances(path, task.stances, task.excluded_topics, content=content)
     elif judgments.question:
         answers = {} if answers is None else answers
@@ -60,6 +54,32 @@ def task_qrels(
         qrels = images_for(judgments.question, answers[path], stances)
     else:
         qrels = read_qrels(path, task.excluded_topics, judgments.labels or None, content=content)
+    return _of_dataset(qrels, task)
+
+
+def own_qrels(source: QrelsSource, task: Task | None) -> Qrels:
+    """Returns the user's graded judgments, without topics that the task excludes or the dataset lacks.
+
+    Args:
+        source: the judgments.
+        task: the task; None if there is none.
+
+    Raises:
+        ToucheError: if the file is missing or broken, or there are no judgments.
+    """
+    excluded = task.excluded_topics if task else ()
+    path, content = source
+    if isinstance(content, Qrels):
+        qrels = Qrels({topic: grades for topic, grades in content.items() if grades and topic not in excluded})
+        if not qrels:
+            raise InputError(path, "no judgments in it", "check what made it")
+    else:
+        qrels = read_qrels(path, excluded, content=content)
+    return _of_dataset(qrels, task) if task else qrels
+
+
+def _of_dataset(qrels: Qrels, task: Task) -> Qrels:
+    """Returns the judgments of the topics that a dataset has."""
     if not task.only_topics:
         return qrels
     topics = ranking_names(task.only_topics, task.rules.ranked_stances)

@@ -1,0 +1,166 @@
+"""What runs are scored against: reads the judgments of a task, or the user's own, for each measure."""
+
+import logging
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from touche import tasks
+from touche.data.judgments import own_qrels, task_qrels
+from touche.data.places import find
+from touche.data.remedies import remedy
+from touche.errors import ToucheError
+from touche.evaluation.scoring import Judged
+from touche.tasks import MACRO_F1, MEASURE_OF_QUESTION, PAIR, STANCE, Measure, Task, measure_of
+from touche.tasks.task_records import MEASURE
+from touche.trec.by_stance import CountedLines, topic_in
+from touche.trec.qrels import Qrels
+from touche.trec.run_forms import QrelsSource
+
+_log = logging.getLogger(__name__)
+
+
+def judged(
+    task: Task | None,
+    measures: Iterable[str | None] = (None,),
+    qrels: QrelsSource | None = None,
+    *,
+    any_order: bool = False,
+    dimensions: Collection[str] | None = None,
+) -> list[Judged]:
+    """Returns what to score runs against: each measure in each judged dimension.
+
+    Args:
+        task: the task; None if there are only qrels.
+        measures: measures in ir_measures' notation; None stands for the task's own.
+        qrels: judgments to use instead of the task's. Their dimension is the file's name without its suffix.
+        any_order: add a score that also counts pairs judged in the other order.
+        dimensions: the task's dimensions to score; None for all.
+
+    Returns:
+        The judgments with their measures, measure by measure. A measure that is named twice counts once.
+        Missing judgments of stances are left out with a warning, unless only stances are scored.
+
+    Raises:
+        ToucheError: if neither a task nor qrels are known, judgments are missing or broken, or there are none
+            for a measure.
+    """
+    if task is None and qrels is None:
+        raise ToucheError(f"neither task nor qrels are known; pass qrels, or a task: {', '.join(tasks.ids())}")
+    if any_order and (task is None or task.rules.unit != PAIR):
+        raise ToucheError(f"{task.id if task else 'the task'} does not rank pairs; omit any-order")
+    found = dict[tuple[str, Measure], Judged]()
+    read = dict[str, Qrels]()  # by dimension
+    answers = dict[Path, Qrels]()  # by file, whose answers about images are the judgments of all dimensions
+    for name in measures:
+        chosen = None if name is None else measure_of(name)
+        files = _files(task, chosen, qrels)
+        if dimensions is not None:
+            files = {dimension: file for dimension, file in files.items() if dimension in dimensions}
+        for dimension, file in files.items():
+            is_optional = dimension == STANCE and len(files) > 1
+            if is_optional and not find("qrels", file):
+                path = f"qrels/{file}"
+                _log.warning("stances are not scored, because %s is missing; %s", path, remedy(path))
+                continue
+            if dimension not in read:
+                read[dimension] = _read(task, dimension, qrels, answers)
+            measure = _measure(task, dimension, chosen)
+            each = Judged(
+                dimension=dimension,
+                measure=measure,
+                qrels=read[dimension],
+                file=file,
+                is_official=qrels is None,
+                is_optional=is_optional,
+            )
+            found.setdefault((dimension, measure), each)
+    with_task = [each if task is None else _with_facts(each, task, read) for each in found.values()]
+    orders = [False, True] if any_order else [False]
+    return [replace(each, any_order=order) for each in with_task for order in orders]
+
+
+def _files(task: Task | None, chosen: Measure | None, qrels: QrelsSource | None) -> dict[str, str]:
+    """Returns the names of the files of judgments to use, by dimension.
+
+    Args:
+        task: the task, if there is one.
+        chosen: the measure; None for the task's own.
+        qrels: the user's judgments, if there are some.
+
+    Raises:
+        ToucheError: if there are no judgments for the measure.
+    """
+    files = {} if task is None else {name: judgments.file for name, judgments in task.qrels.items()}
+    measure = chosen or (task.measure if task else MEASURE)
+    ranks_stances = task is not None and task.rules.by_stance  # as for images
+    is_of_question = measure in MEASURE_OF_QUESTION.values()
+    if is_of_question and not ranks_stances:
+        problem = f"{measure} is a measure of rankings for each stance"
+        raise ToucheError(f"{problem}; pass a task of image retrieval")
+    # A file with the same name as the task's judged stances contains stances, not grades.
+    has_file_of_stances = qrels is not None and not ranks_stances and qrels.file.name == files.get(STANCE)
+    scores_stances = measure is MACRO_F1 or (chosen is None and has_file_of_stances)
+    if scores_stances and not (task and task.stances and (qrels or STANCE in files)):
+        raise ToucheError(f"{MACRO_F1} needs judged stances; pass a task that has some")
+    if qrels is not None:
+        dimensions = [*files] if ranks_stances else [STANCE] if scores_stances else [_dimension_of(qrels.file)]
+        files = dict.fromkeys(dimensions, str(qrels.file))
+    elif chosen is not None:  # a measure that the user chose scores either stances or rankings
+        files = {name: file for name, file in files.items() if (name == STANCE) == scores_stances}
+    if task is not None and chosen is not None and is_of_question:  # the user chose one of the questions
+        files = {name: file for name, file in files.items() if task.measure_for(name) == chosen}
+    if not files:
+        raise ToucheError(f"{measure} needs judged rankings; pass a task that has some, or {MACRO_F1}")
+    return files
+
+
+def _dimension_of(file: Path) -> str:
+    """Returns the name of the dimension that the user's own file judges."""
+    return file.name if file.stem == STANCE else file.stem  # "stance" alone means judged stances
+
+
+def _read(
+    task: Task | None, dimension: str, qrels: QrelsSource | None, answers: dict[Path, Qrels]
+) -> Qrels:
+    """Reads a dimension's judgments: the task's, or the user's.
+
+    Raises:
+        ToucheError: if they are missing or broken.
+    """
+    if qrels is not None and (task is None or (dimension != STANCE and not task.rules.by_stance)):
+        return own_qrels(qrels, task)
+    assert task is not None  # without a task, there are only the user's qrels
+    return task_qrels(task, dimension, qrels, answers)
+
+
+def _measure(task: Task | None, dimension: str, chosen: Measure | None) -> Measure:
+    """Returns a dimension's measure: macro F1 for stances, otherwise the chosen one or the task's."""
+    if dimension == STANCE:
+        return MACRO_F1
+    return chosen or (task.measure_for(dimension) if task else MEASURE)
+
+
+def _with_facts(each: Judged, task: Task, read: Mapping[str, Qrels]) -> Judged:
+    """Adds what the task's card says: which lines count, grades and stances.
+
+    Args:
+        each: what runs are scored against.
+        task: the task.
+        read: the judgments of all dimensions.
+    """
+    counted_lines = None
+    if task.rules.by_stance:
+        counted_lines = CountedLines(
+            stances=task.rules.stances,
+            ids=task.rules.ids,
+            depth=task.rules.max_results,
+            topics=frozenset(topic_in(ranking) for qrels in read.values() for ranking in qrels),
+        )
+    return replace(
+        each,
+        unit=task.rules.unit,
+        grades=task.qrels[each.dimension].labels if each.is_official else frozenset(),
+        stances=task.stances if each.dimension == STANCE else (),
+        counted_lines=counted_lines,
+    )
