@@ -23,9 +23,8 @@ import matrix
 import tables
 from touche import baselines, tasks
 from touche.cli import FIRST, MORE, cli
-from touche.evaluation.scoring import score_task
 from touche.reports.page import PAGE_FILE, write
-from touche.reports.report_content import published_parts, task_report
+from touche.reports.report_content import published_parts, score_files, task_report
 from touche.reports.report_records import Report, TaskReport
 
 REPOSITORY = os.environ.get("TOUCHE_REPOSITORY", "")  # its address; without it source files are not linked
@@ -158,7 +157,7 @@ def _gallery() -> Mapping[str, str]:
 
 def _part_on_toys(folder: Path) -> TaskReport:
     task = tasks.task(f"spot-check/{folder.name}")
-    return task_report(score_task(sorted(folder.glob("*/run.txt")), task), task.id)
+    return task_report(score_files(sorted(folder.glob("*/run.txt")), task), task, task.id)
 
 
 def _field() -> str:

@@ -36,7 +36,7 @@ from .evaluation.agreement import overlap as overlap
 from .evaluation.comparison import compare as compare
 from .evaluation.fusion import fuse as fuse
 from .evaluation.linting import lint as lint
-from .evaluation.scoring import evaluate as evaluate
+from .evaluation.scores import evaluate as evaluate
 from .evaluation.wide import wide as wide
 from .identification import identify as identify
 from .io.optional import imported as imported

@@ -18,7 +18,7 @@ from touche.cli.output import (
     with_commas,
 )
 from touche.errors import ToucheError
-from touche.evaluation import scoring as library
+from touche.evaluation import scores as library
 from touche.evaluation.evaluators import EVALUATORS, TREC_EVAL_VERSION
 from touche.evaluation.score_columns import BOUNDS, MEANS, STANCES, TOPICS, score_columns
 from touche.evaluation.scores import Score, TopicScore, merged
@@ -82,7 +82,7 @@ def evaluate(
         render_wide(table, style)
         explain(table, style)
     else:
-        scores = library.evaluate(runs, **scoring)
+        scores = library.evaluate(runs, bounds=bounds, **scoring)
         rows = scores.per_topic if per_topic else scores
         render(rows, style, _sheets(rows, bounds))
         explain(rows, style)

@@ -70,7 +70,9 @@ def own_qrels(source: QrelsSource, task: Task | None) -> Qrels:
     excluded = task.excluded_topics if task else ()
     path, content = source
     if isinstance(content, Qrels):
-        qrels = Qrels({topic: grades for topic, grades in content.items() if grades and topic not in excluded})
+        qrels = Qrels(
+            {topic: grades for topic, grades in content.items() if grades and topic not in excluded}
+        )
         if not qrels:
             raise InputError(path, "no judgments in it", "check what made it")
     else:

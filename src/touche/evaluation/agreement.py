@@ -6,7 +6,7 @@ Only the first needs no judgments. The authors' program is ``repro_eval``.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from math import sqrt
 from statistics import fmean
@@ -16,17 +16,17 @@ import numpy as np
 
 from touche import tasks
 from touche.errors import ToucheError, warn
-from touche.evaluation.comparison import scorer
 from touche.evaluation.equality import are_equal
+from touche.evaluation.judged import judged
 from touche.evaluation.notes import all_warnings
-from touche.evaluation.scores import Evaluated
-from touche.evaluation.scoring import score_task, unique_names
+from touche.evaluation.scoring import Scored, ranks_stances, score, unique_names
 from touche.evaluation.significance import differences_of, t_test
 from touche.io.progress import watched
+from touche.tasks import Task
 from touche.trec.by_stance import in_rankings
 from touche.trec.columns import Run
 from touche.trec.framed import Table
-from touche.trec.run_forms import AnyRun, list_of_runs, read_runs
+from touche.trec.run_forms import AnyRun, list_of_runs, read_runs, read_sources, run_sources
 from touche.trec.topics import in_order
 
 NEAR = 5  # ranks
@@ -133,36 +133,39 @@ def overlap(
     if baselines and (task is None or len(originals) != 2 or len(baselines) != 2):
         problem = "baseline compares the scores of exactly two runs"
         raise ToucheError(f"{problem}; pass two runs, two baselines and a task")
-    all_runs = read_runs([*originals, *baselines], distinct=False)
-    evaluated = list[Evaluated]()
+    sources = run_sources([*originals, *baselines], distinct=False)
+    if len(originals) < 2:
+        raise ToucheError("an overlap needs at least two runs; pass another")
+    scored = list[Scored]()
     if task is None:
-        all_runs = in_rankings(all_runs)
+        all_runs = in_rankings(read_sources(sources))
+        card = None
     else:
         card = tasks.task(task)
-        qrels_of_rankings = {name: file for name, file in card.qrels.items() if name != tasks.STANCE}
-        if not qrels_of_rankings:
+        rankings = [name for name in card.qrels if name != tasks.STANCE]
+        if not rankings:
             raise ToucheError(f"{card.id} judges only stances, and no rankings; omit the task")
-        distinct_runs = {run.path: run for run in all_runs}  # a baseline can be one of the runs
-        without_stances = replace(card, qrels=qrels_of_rankings)
-        evaluated = score_task([*distinct_runs.values()], without_stances, [EVALUATOR])
-        lines = {run.path: run.lines for run in evaluated}  # already divided into rankings
-        all_runs = [lines[run.path] for run in all_runs]
+        to_judge = judged(card, dimensions=rankings)
+        as_read = read_sources(sources, by_stance=ranks_stances(to_judge))
+        distinct_runs = {run.path: run for run in as_read}  # a baseline can be one of the runs
+        scored = score([*distinct_runs.values()], to_judge, [EVALUATOR])
+        lines = {each.run.path: each.run for each in scored}  # already divided into rankings
+        all_runs = [lines[run.path] for run in as_read]
     compared_runs = all_runs[: len(originals)]
     baseline_runs = all_runs[len(originals) :]
-    if len(compared_runs) < 2:
-        raise ToucheError("an overlap needs at least two runs; pass another")
     pairs = [*combinations(compared_runs, 2)]
-    evaluated_runs = {(run.path, run.dimension): run for run in evaluated}
     names = unique_names({run.path: run.tag for run in all_runs})
+    by_run = {(each.run.path, each.judged.dimension): each for each in scored}
     records = list[Overlap]()
     for a, b in watched(pairs, "comparing", "pairs of runs", len(pairs)):
         unscored = overlap_of(a, b, (names[a.path], names[b.path]))
-        if task is None:
+        if card is None:
             records.append(unscored)
-        for dimension in dict.fromkeys(run.dimension for run in evaluated):
-            scored = [evaluated_runs[run.path, dimension] for run in (a, b, *baseline_runs)]
-            records.append(scored_overlap(unscored, *scored))
-    warnings = all_warnings(evaluated)
+            continue
+        for dimension in dict.fromkeys(each.judged.dimension for each in scored):
+            of_pair = [by_run[run.path, dimension] for run in (a, b, *baseline_runs)]
+            records.append(scored_overlap(unscored, card, *of_pair))
+    warnings = all_warnings(scored, card)
     for warning in warnings:
         warn(warning)
     return Table(Overlap if task is None else ScoredOverlap, tuple(records), warnings)
@@ -201,16 +204,16 @@ def overlap_of(a: Run, b: Run, names: tuple[str, str]) -> Overlap:
     )
 
 
-def scored_overlap(unscored: Overlap, a: Evaluated, b: Evaluated, *baselines: Evaluated) -> ScoredOverlap:
+def scored_overlap(unscored: Overlap, task: Task, a: Scored, b: Scored, *baselines: Scored) -> ScoredOverlap:
     """Returns how two runs agree with and without judgments.
 
     Args:
         unscored: how they agree without judgments.
+        task: their task.
         a, b: original and rerun in one dimension, with trec_eval or the measure's only evaluator.
         baselines: none, or each run's baseline in the same dimension.
     """
-    evaluator = scorer(a, EVALUATOR)
-    evaluations = [run.evaluations[evaluator].per_topic for run in (a, b, *baselines)]
+    evaluations = [each.evaluation.per_topic for each in (a, b, *baselines)]
     topics = sorted(set[str]().union(*evaluations), key=in_order)
     # A topic without results counts as 0, even if the evaluator leaves it out.
     scores_a, scores_b, *scores_of_baselines = (
@@ -226,12 +229,12 @@ def scored_overlap(unscored: Overlap, a: Evaluated, b: Evaluated, *baselines: Ev
         ri_difference = delta_ri(mean_a, baseline_a, mean_b, baseline_b)
     return ScoredOverlap(
         **vars(unscored),
-        task=a.task.id,
-        dataset=a.task.dataset,
-        dimension=a.dimension,
-        qrels=a.qrels,
-        measure=str(a.measure),
-        evaluator=evaluator,
+        task=task.id,
+        dataset=task.dataset,
+        dimension=a.judged.dimension,
+        qrels=a.judged.file,
+        measure=str(a.judged.measure),
+        evaluator=a.evaluator,
         mean_a=mean_a,
         mean_b=mean_b,
         rmse=rmse(scores_a, scores_b),

@@ -17,7 +17,8 @@ from statistics import fmean
 import numpy as np
 from numpy.typing import NDArray
 
-from touche.evaluation.evaluators import Evaluation, Ranked, gains
+from touche.evaluation.evaluators import Evaluation, Ranked, gains, judged_order
+from touche.evaluation.scoring import Judged, Scored
 from touche.tasks.measures import Measure, parsed
 from touche.trec.qrels import Qrels
 
@@ -120,6 +121,66 @@ def bounded_measure(qrels: Qrels, measure: Measure, grades: Collection[int] = ()
     if not has_bounds:
         return None
     return replace(ndcg, name=ir_measure.NAME, lowest_relevant=ir_measure.params.get("rel", 1))
+
+
+def measure_of(judged: Judged) -> BoundedMeasure | None:
+    """Returns the data for bounds on scores; None as for ``bounded_measure``."""
+    return bounded_measure(judged.qrels, judged.measure, judged.grades)
+
+
+def first_documents(each: Scored) -> Mapping[str, Sequence[str]]:
+    """Returns each judged topic's documents down to the cutoff, best first in the evaluator's order."""
+    order = judged_order(each.evaluator, each.run, each.judged.qrels)
+    return each.run.documents_of(order, each.judged.measure.cutoff)
+
+
+def bounds_of_topics(each: Scored) -> dict[str, Bounds]:
+    """Returns the bounds by topic, including topics that touche leaves out until they are judged.
+
+    Empty for measures without bounds.
+    """
+    measure = None if each.judged.stances else measure_of(each.judged)
+    return topic_bounds(measure, first_documents(each), each.evaluation) if measure else {}
+
+
+def bounds_of_mean(each: Scored) -> Bounds | None:
+    """Returns the mean's bounds.
+
+    None for measures without bounds, or if we can't know which topics touche would average over.
+    """
+    bounds = bounds_of_topics(each)
+    return mean_bounds(bounds) if bounds and _are_topics_known(each, bounds) else None
+
+
+def bounds_of_difference(a: Scored, b: Scored) -> Bounds | None:
+    """Returns the bounds on run A's mean minus run B's, scored against the same with the same evaluator.
+
+    The means cover the topics with bounds for both runs, including topics that touche leaves out until
+    their documents are judged.
+
+    Returns:
+        None for measures without bounds; for AP@k, whose bounds are only for one list; and if we can't know
+        which topics touche would average over.
+    """
+    measure = measure_of(a.judged)
+    if measure is None or measure.lacks_differences:
+        return None
+    bounds_a = bounds_of_topics(a)
+    bounds_b = bounds_of_topics(b)
+    if not (bounds_a and bounds_b and _are_topics_known(a, bounds_a) and _are_topics_known(b, bounds_b)):
+        return None
+    return measure.bounds_of_mean(first_documents(a), first_documents(b), bounds_a.keys() & bounds_b.keys())
+
+
+def _are_topics_known(each: Scored, topics: Collection[str]) -> bool:
+    """Returns whether we know the topics of the mean, whatever the grades of unjudged documents are.
+
+    touche leaves out a topic until one of its unjudged documents is relevant.
+    """
+    if each.evaluator != "touche":
+        return True
+    qrels = each.judged.qrels
+    return all(any(grade > 0 for grade in qrels[topic].values()) for topic in topics)
 
 
 def topic_bounds(measure: BoundedMeasure, first: Ranked, evaluation: Evaluation) -> dict[str, Bounds]:

@@ -5,18 +5,28 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations, product
 from math import nan
 from os import PathLike
+from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from touche import tasks
 from touche.data.judgments import topic_titles
 from touche.errors import ToucheError, check_choice, choice, counted, warn
-from touche.evaluation.bounds import Bounds
+from touche.evaluation.bounds import bounds_of_difference
 from touche.evaluation.equality import are_equal, without_rounding_errors
 from touche.evaluation.evaluators import EVALUATORS
-from touche.evaluation.leaderboard import comparable
+from touche.evaluation.judged import judged
+from touche.evaluation.leaderboard import published_with
 from touche.evaluation.notes import all_warnings
-from touche.evaluation.scores import Evaluated
-from touche.evaluation.scoring import score
+from touche.evaluation.scores import topics_in_order
+from touche.evaluation.scoring import (
+    Judged,
+    Scored,
+    check_evaluators,
+    ranks_stances,
+    score,
+    unique_names,
+)
 from touche.evaluation.significance import (
     SIGNIFICANT,
     bootstrap_interval,
@@ -33,10 +43,20 @@ from touche.io.identifiers import expanded
 from touche.io.opening import resolved
 from touche.io.progress import watched
 from touche.tasks import Task
+from touche.tasks.measures import parse_measures
 from touche.tasks.per_topic import tasks_with_topics, topic_values
 from touche.tasks.task_records import rounded
+from touche.trec.columns import Run
 from touche.trec.framed import Table
-from touche.trec.run_forms import AnyQrels, AnyRun, RunSource, read_sources, run_of, run_sources
+from touche.trec.run_forms import (
+    AnyQrels,
+    AnyRun,
+    RunSource,
+    qrels_source,
+    read_sources,
+    run_of,
+    run_sources,
+)
 
 if TYPE_CHECKING:
     from ir_measures.measures import Measure
@@ -158,9 +178,9 @@ class Comparisons(Table[Comparison]):
         Raises:
             ToucheError: if the runs are compared with published runs.
         """
-        if self.scored_task is None:
+        if self.records and not self.pairs:
             raise ToucheError(_ONLY_T_TEST)
-        titles = topic_titles(self.scored_task)
+        titles = topic_titles(self.scored_task) if self.scored_task else {}
         is_slice = len(self.records) < self.total
         compared = {*map(_pair_of, self.records)}
         differences = [
@@ -229,20 +249,24 @@ def compare(
         check_choice("evaluator", evaluator, EVALUATORS)
     if published and (randomisation or bounds or reference is not None):
         raise ToucheError(_ONLY_T_TEST)
-    sources = sources_with(reference, run_sources(runs))
-    # Published values are touche's scores. With touche alone, ``score`` would reject a measure that
-    # only trec_eval computes. With both, no pair can be compared, and the error names the tasks that
-    # have published values.
-    evaluated = score(sources, task, "both" if published else evaluator, "exact", measure, qrels)
+    sources = run_sources(runs)
+    card = None if task is None else tasks.task(task)
+    to_judge = judged(card, parse_measures(measure), qrels_source(qrels))
+    # Published values are touche's scores; with a measure that it lacks, no pair can be compared, and the error
+    # names the tasks that have published values.
+    chosen = _PUBLISHED_BY if published else evaluator or usual_evaluator(card, to_judge)
+    if not published:
+        check_evaluators(to_judge, [chosen])
+    runs_as_read = read_sources(sources, by_stance=ranks_stances(to_judge))
+    scored = score(runs_as_read, to_judge, [chosen])
     if published:
-        table = published_comparisons(evaluated)
+        table = published_comparisons(scored, card)
     else:
-        reference_run = find_reference(reference, sources, evaluated)
-        scored_by = evaluator or next(iter(evaluated[0].evaluations))
-        table = comparisons(evaluated, scored_by, reference_run, randomisation=randomisation, bounds=bounds)
+        path = find_reference(reference, sources, runs_as_read)
+        table = comparisons(scored, card, path, randomisation=randomisation, bounds=bounds)
         if not table and not table.per_topic:
             raise nothing_to_compare(table.warnings)
-    warnings = (*table.warnings, *all_warnings(evaluated), *different_statistics(sources))
+    warnings = (*table.warnings, *all_warnings(scored, card), *different_statistics(sources))
     table = replace(table, warnings=warnings)
     for text in table.warnings:
         warn(text)
@@ -262,23 +286,23 @@ def nothing_to_compare(
     return ToucheError(f"nothing to compare{why}; {remedy}")
 
 
-def sources_with(reference: AnyRun | None, sources: list[RunSource]) -> list[RunSource]:
-    """Returns the runs, already read if their lines decide which one the reference in memory is."""
-    is_named = reference is None or isinstance(reference, str | PathLike)
-    if is_named or any(source.passed is reference for source in sources):
-        return sources
-    return [source._replace(content=run) for source, run in zip(sources, read_sources(sources), strict=True)]
+def usual_evaluator(task: Task | None, judged: Sequence[Judged]) -> str:
+    """Returns the evaluator of most published results of a task; trec_eval if there are none, or if touche
+    doesn't know a measure.
+    """
+    knows_all = all("touche" in each.measure.evaluators for each in judged)
+    return task.usual_evaluator if task and knows_all and judged[0].is_official else "trec_eval"
 
 
 def find_reference(
-    reference: AnyRun | None, sources: Sequence[RunSource], runs: Sequence[Evaluated]
-) -> Evaluated | None:
-    """Returns the run to compare others with, or None if there is none.
+    reference: AnyRun | None, sources: Sequence[RunSource], runs: Sequence[Run]
+) -> Path | None:
+    """Returns the path of the run to compare others with, or None if there is none.
 
     Args:
         reference: the path, name or tag of one of the runs, or a run in memory with the same lines.
-        sources: the runs from ``sources_with``.
-        runs: the evaluated runs.
+        sources: the runs as they were passed.
+        runs: the runs as they were read.
 
     Raises:
         ToucheError: if the reference isn't one of the runs, or several have its tag or lines.
@@ -286,19 +310,19 @@ def find_reference(
     if reference is None:
         return None
     if isinstance(reference, str | PathLike):
-        return _run_named(expanded(reference), sources, runs)
+        return _path_of(expanded(reference), sources, runs)
     paths = [source.name for source in sources if source.passed is reference]
     if not paths:
         untagged = run_of(reference).called("")  # a dictionary's names replace tags
-        paths = [source.name for source in sources if source.read().called("") == untagged]
+        paths = [run.path for run in runs if run.called("") == untagged]
     if len(paths) != 1:
         problem = f"{len(paths)} of the runs have" if paths else "none of the runs has"
         raise ToucheError(f"{problem} the same lines as the reference; pass one of the runs, or its tag")
-    return next(run for run in runs if run.path == paths[0])
+    return paths[0]
 
 
-def _run_named(name: str, sources: Sequence[RunSource], runs: Sequence[Evaluated]) -> Evaluated:
-    """Returns the run with this path, with this key of a dictionary of runs, or else with this tag.
+def _path_of(name: str, sources: Sequence[RunSource], runs: Sequence[Run]) -> Path:
+    """Returns the path of the run with this path, with this key of a dictionary of runs, or else with this tag.
 
     Raises:
         ToucheError: if there is none, or several runs use this tag.
@@ -309,22 +333,20 @@ def _run_named(name: str, sources: Sequence[RunSource], runs: Sequence[Evaluated
         if str(source.name) == name
         or (isinstance(source.passed, str | PathLike) and resolved(source.path) == resolved(name))
     ]
-    tagged = [run.path for run in runs if name in (run.tag, run.name)]
-    paths = at_path or [*dict.fromkeys(tagged)]  # a run occurs once per dimension
+    names = unique_names({run.path: run.tag for run in runs})
+    paths = at_path or [run.path for run in runs if name in (run.tag, names[run.path])]
     if len(paths) > 1:
         what = "name or path" if at_path else "tag"
         raise ToucheError(f"{len(paths)} runs have the {what} {name!r}; pass a path, such as {paths[0]}")
     if not paths:
-        raise ToucheError(
-            f"no run is called {name!r}; {choice(name, dict.fromkeys(run.name for run in runs))}"
-        )
-    return next(run for run in runs if run.path == paths[0])
+        raise ToucheError(f"no run is called {name!r}; {choice(name, names.values())}")
+    return paths[0]
 
 
 def comparisons(
-    runs: Sequence[Evaluated],
-    evaluator: str,
-    reference: Evaluated | None = None,
+    scored: Sequence[Scored],
+    task: Task | None,
+    reference: Path | None = None,
     randomisation: bool = False,
     bounds: bool = False,
     intervals: bool = True,
@@ -332,10 +354,9 @@ def comparisons(
     """Compares runs in every dimension. The correction covers all comparisons with the same measure.
 
     Args:
-        runs: evaluated runs.
-        evaluator: the evaluator whose scores are compared. If it doesn't compute a measure, the other one is
-            used.
-        reference: a run to compare each other run with; None compares all pairs.
+        scored: the scored runs, each with one evaluator.
+        task: their task, if there is one.
+        reference: the path of a run to compare each other run with; None compares all pairs.
         randomisation: whether to add the randomisation test, which takes longer.
         bounds: whether to add each difference's bounds, which take longer.
         intervals: whether to compute the intervals, which take most of the time; otherwise they are NaN.
@@ -347,30 +368,31 @@ def comparisons(
     Raises:
         ToucheError: if there is only one run.
     """
-    if len({run.path for run in runs}) < 2:
+    names = {each.run.path: each.name for each in scored}
+    if len(names) < 2:
         raise ToucheError(
             "a comparison needs at least two runs; pass another, or compare with published runs"
         )
-    pairs_of_runs = [*_pairs(runs, reference)]
-    values = {id(run): run.values(scorer(run, evaluator)) for run in runs}  # once, for all of a run's pairs
+    pairs_of_runs = [*_pairs(scored, reference)]
+    values = {each: _values(each) for each in scored}  # once, for all of a run's pairs
     pairs = list[tuple[PairOfRuns, TopicValues, TopicValues]]()
     compared = list[Comparison]()
     why_missing = list[str]()
     for a, b in watched(pairs_of_runs, "testing", "comparisons", len(pairs_of_runs)):
-        pair = _pair(a, b, scorer(a, evaluator))
+        pair = _pair(a, b, task)
         try:
             if a.is_ranking:
-                pairs.append((pair, values[id(a)], values[id(b)]))
-                scores = _common_scores(values[id(a)], values[id(b)])
+                pairs.append((pair, values[a], values[b]))
+                scores = _common_scores(values[a], values[b])
                 comparison = _comparison(pair, scores, randomisation, intervals)
                 compared.append(_with_bounds(comparison, a, b) if bounds else comparison)
             else:
                 compared.append(_stance_comparison(pair, a, b))
         except ToucheError as error:
-            by_evaluator = f" by {pair.evaluator}" if a.is_ranking else ""
-            where = f"{pair.dimension}{by_evaluator}"
+            by = f" by {pair.evaluator}" if a.is_ranking else ""
+            where = f"{pair.dimension}{by}"
             why_missing.append(f"{a.name} and {b.name} are not compared in {where}: {error}")
-    compared = _corrected(compared, reference.name if reference else "")
+    compared = _corrected(compared, names[reference] if reference else "")
     return Comparisons(
         kind=Comparison,
         records=tuple(compared),
@@ -378,8 +400,14 @@ def comparisons(
         notes=tuple(conclusions(compared)),
         pairs=pairs,
         total=len(compared),
-        scored_task=runs[0].task,
+        scored_task=task,
     )
+
+
+def _values(each: Scored) -> TopicValues:
+    """Returns the value of each topic that the evaluator averages over, in topic order."""
+    values = each.evaluation.per_topic
+    return {topic: values[topic] for topic in topics_in_order(values, each.judged)}
 
 
 def why_untested(compared: Comparisons) -> list[str]:
@@ -388,11 +416,13 @@ def why_untested(compared: Comparisons) -> list[str]:
     return [*compared.warnings, *conclusions(undefined)]
 
 
-def published_comparisons(runs: Sequence[Evaluated]) -> Comparisons:
+def published_comparisons(scored: Sequence[Scored], task: Task | None) -> Comparisons:
     """Compares runs with each published run, using published topic values (the organizers' script's).
 
     Args:
-        runs: evaluated runs; runs without touche scores are left out. Scores are rounded like published ones.
+        scored: the scored runs; those without touche scores are left out. Scores are rounded like published
+            ones.
+        task: their task, if there is one.
 
     Returns:
         The comparisons, corrected over all with the same measure. There is a warning per published run
@@ -404,14 +434,15 @@ def published_comparisons(runs: Sequence[Evaluated]) -> Comparisons:
     compared = list[Comparison]()
     # In order and without duplicates, because several runs can get the same sentence.
     why_missing = dict[str, None]()
-    scored_by_touche = [run for run in runs if run.is_ranking and _PUBLISHED_BY in run.evaluations]
-    for run in scored_by_touche:
-        run_values = run.values(_PUBLISHED_BY)
-        for row in comparable(run.task, run.dimension, _PUBLISHED_BY):
+    by_touche = [each for each in scored if each.is_ranking and each.evaluator == _PUBLISHED_BY]
+    for each in by_touche:
+        run_values = _values(each)
+        dimension = each.judged.dimension
+        for row in published_with(each, task):
             name = f"{row.name} ({row.tag})"
             values = topic_values(row)
             if isinstance(values, str):  # why there are none
-                why_missing[f"{name} is not compared in {run.dimension}: {values}"] = None
+                why_missing[f"{name} is not compared in {dimension}: {values}"] = None
                 continue
             scores = {
                 topic: (rounded(run_values[topic]), values[topic]) for topic in run_values if topic in values
@@ -420,9 +451,9 @@ def published_comparisons(runs: Sequence[Evaluated]) -> Comparisons:
                 continue
             if scores.keys() == run_values.keys() and all(value == other for value, other in scores.values()):
                 equal = "both have the same value in every topic"
-                why_missing[f"{run.name} is not compared with {name}, because {equal}"] = None
+                why_missing[f"{each.name} is not compared with {name}, because {equal}"] = None
             else:
-                pair = replace(_pair(run, run, _PUBLISHED_BY), run_b=name, path_b="")  # the rest is equal
+                pair = replace(_pair(each, each, task), run_b=name, path_b="")  # the rest is equal
                 compared.append(_comparison(pair, scores))
     compared = _corrected(compared, "published runs")
     if not compared:
@@ -497,38 +528,34 @@ def _significance(row: Comparison) -> str:
     return f"{nothing}; the interval excludes 0 because the bootstrap makes it narrower than the t-test does"
 
 
-def _pairs(runs: Sequence[Evaluated], reference: Evaluated | None) -> Iterator[tuple[Evaluated, Evaluated]]:
-    """Yields each pair of runs with each measure and dimension.
+def _pairs(scored: Sequence[Scored], reference: Path | None) -> Iterator[tuple[Scored, Scored]]:
+    """Yields each pair of runs that were scored against the same thing.
 
     With a reference, only the pairs (other run, reference).
     """
-    for in_dimension in group_by(runs, lambda run: (run.measure, run.dimension)).values():
+    for against_the_same in group_by(scored, lambda each: each.judged).values():
         if reference is None:
-            yield from combinations(in_dimension, 2)
+            yield from combinations(against_the_same, 2)
         else:
-            others = [run for run in in_dimension if run.path != reference.path]
-            second = [run for run in in_dimension if run.path == reference.path]  # none if it has no stances
+            others = [each for each in against_the_same if each.run.path != reference]
+            # Empty if it has no stances.
+            second = [each for each in against_the_same if each.run.path == reference]
             yield from product(others, second)
 
 
-def scorer(run: Evaluated, evaluator: str) -> str:
-    """Returns the evaluator, or the only one that computes the run's measure."""
-    return evaluator if evaluator in run.evaluations else next(iter(run.evaluations))
-
-
-def _pair(a: Evaluated, b: Evaluated, evaluator: str) -> PairOfRuns:
-    """Returns what a comparison of two runs is about. They share dimension and measure."""
+def _pair(a: Scored, b: Scored, task: Task | None) -> PairOfRuns:
+    """Returns what a comparison of two runs is about. Both were scored against the same thing."""
     return PairOfRuns(
         run_a=a.name,
         run_b=b.name,
-        task=a.task.id,
-        dataset=a.task.dataset,
-        dimension=a.dimension,
-        qrels=a.qrels,
-        measure=str(a.measure),
-        evaluator=evaluator,
-        path_a=str(a.path),
-        path_b=str(b.path),
+        task=task.id if task else "",
+        dataset=task.dataset if task else "",
+        dimension=a.judged.dimension,
+        qrels=a.judged.file,
+        measure=str(a.judged.measure),
+        evaluator=a.evaluator,
+        path_a=str(a.run.path),
+        path_b=str(b.run.path),
     )
 
 
@@ -574,36 +601,16 @@ def _comparison(
     )
 
 
-def _with_bounds(comparison: Comparison, a: Evaluated, b: Evaluated) -> Comparison:
+def _with_bounds(comparison: Comparison, a: Scored, b: Scored) -> Comparison:
     """Adds the difference's bounds to a comparison, if there are any."""
-    bounds = difference_bounds(a, b, comparison.evaluator)
+    bounds = bounds_of_difference(a, b)
     if bounds is None:
         return comparison
     low, high = without_rounding_errors([bounds.least, bounds.greatest])
     b_can_win = low < 0
     a_can_win = high > 0
     can_change = (b_can_win and comparison.difference >= 0) or (a_can_win and comparison.difference <= 0)
-    return replace(comparison, least=bounds.least, greatest=bounds.greatest, can_change=can_change)
-
-
-def difference_bounds(a: Evaluated, b: Evaluated, evaluator: str) -> Bounds | None:
-    """Returns the bounds on run A's mean minus run B's.
-
-    The means cover the topics with bounds for both runs, including topics that touche leaves out until
-    their documents are judged.
-
-    Returns:
-        None for measures without bounds; for AP@k, whose bounds are only for one list; and if we can't know
-        which topics touche would average over.
-    """
-    measure = a.bounded_measure  # the same for run B, because measure and judgments are the same
-    if measure is None or measure.lacks_differences:
-        return None
-    # For a mean without bounds, we don't know which topics touche would average over.
-    if a.mean_bounds(evaluator) is None or b.mean_bounds(evaluator) is None:
-        return None
-    common = a.bounds[evaluator].keys() & b.bounds[evaluator].keys()
-    return measure.bounds_of_mean(a.first_documents(evaluator), b.first_documents(evaluator), common)
+    return replace(comparison, least=bounds.least, greatest=bounds.greatest, can_change=bool(can_change))
 
 
 def _corrected(compared: Sequence[Comparison], reference: str) -> list[Comparison]:
@@ -635,13 +642,13 @@ def _corrected(compared: Sequence[Comparison], reference: str) -> list[Compariso
     return corrected
 
 
-def _stance_comparison(pair: PairOfRuns, a: Evaluated, b: Evaluated) -> Comparison:
+def _stance_comparison(pair: PairOfRuns, a: Scored, b: Scored) -> Comparison:
     """Compares two runs on the documents with a judged stance that are in both.
 
     Raises:
         ToucheError: if there are too few such documents.
     """
-    first, second, interval = stance_difference(a.lines, b.lines, a.judgments, a.task.stances)
+    first, second, interval = stance_difference(a.run, b.run, a.judged.qrels, a.judged.stances)
     low, high = without_rounding_errors(interval)
     # A mean is only None without documents, but here both runs share some.
     assert first.mean is not None and second.mean is not None

@@ -13,7 +13,6 @@ from math import log2
 from statistics import fmean
 
 from touche.errors import ToucheError
-from touche.evaluation.significance import bootstrap_interval
 from touche.tasks.measures import Measure, parsed, uncut
 from touche.tasks.own_measures import OWN_MEASURES, JudgedRanking
 from touche.trec.columns import Order, Run
@@ -50,11 +49,6 @@ class Evaluation:
     def judged(self) -> float:
         """The mean Judged@k over the run's topics."""
         return fmean(self.judged_per_topic.values()) if self.judged_per_topic else 0.0
-
-    @property
-    def interval(self) -> tuple[float, float] | tuple[None, None]:
-        """The mean's 95% confidence interval, by bootstrapping topics; twice None below two topics."""
-        return bootstrap_interval(list(self.per_topic.values())) if len(self.per_topic) > 1 else (None, None)
 
     @property
     def topics(self) -> int:

@@ -46,7 +46,9 @@ def judged(
             for a measure.
     """
     if task is None and qrels is None:
-        raise ToucheError(f"neither task nor qrels are known; pass qrels, or a task: {', '.join(tasks.ids())}")
+        raise ToucheError(
+            f"neither task nor qrels are known; pass qrels, or a task: {', '.join(tasks.ids())}"
+        )
     if any_order and (task is None or task.rules.unit != PAIR):
         raise ToucheError(f"{task.id if task else 'the task'} does not rank pairs; omit any-order")
     found = dict[tuple[str, Measure], Judged]()
@@ -104,7 +106,9 @@ def _files(task: Task | None, chosen: Measure | None, qrels: QrelsSource | None)
     if scores_stances and not (task and task.stances and (qrels or STANCE in files)):
         raise ToucheError(f"{MACRO_F1} needs judged stances; pass a task that has some")
     if qrels is not None:
-        dimensions = [*files] if ranks_stances else [STANCE] if scores_stances else [_dimension_of(qrels.file)]
+        dimensions = (
+            [*files] if ranks_stances else [STANCE] if scores_stances else [_dimension_of(qrels.file)]
+        )
         files = dict.fromkeys(dimensions, str(qrels.file))
     elif chosen is not None:  # a measure that the user chose scores either stances or rankings
         files = {name: file for name, file in files.items() if (name == STANCE) == scores_stances}
@@ -120,9 +124,7 @@ def _dimension_of(file: Path) -> str:
     return file.name if file.stem == STANCE else file.stem  # "stance" alone means judged stances
 
 
-def _read(
-    task: Task | None, dimension: str, qrels: QrelsSource | None, answers: dict[Path, Qrels]
-) -> Qrels:
+def _read(task: Task | None, dimension: str, qrels: QrelsSource | None, answers: dict[Path, Qrels]) -> Qrels:
     """Reads a dimension's judgments: the task's, or the user's.
 
     Raises:

@@ -5,11 +5,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from touche.data.places import find
+from touche.data.publishers import official_md5
 from touche.evaluation.ranks import groups, rank_interval, rank_intervals, resampled_thousandths
+from touche.evaluation.scoring import Judged, Scored
 from touche.evaluation.significance import resampled_means
-from touche.tasks import STANCE, Published, Task
+from touche.io.opening import md5
+from touche.tasks import STANCE, Measure, Published, Task
 from touche.tasks.per_topic import identifies_run, topic_values
 from touche.tasks.task_records import DECIMALS, rounded
+from touche.trec.by_stance import topic_in
+
+UNJUDGED_LIMIT = 0.10  # unjudged share of the first results, above which scores aren't comparable
 
 
 @dataclass(frozen=True)
@@ -125,6 +132,76 @@ def own_rank(
     return OwnRank(rank=rank, runs=runs, low=low, high=high, group=group, among=among)
 
 
+def rank_of(each: Scored, task: Task | None) -> OwnRank:
+    """Returns the rank of a score, or why it has none."""
+    rows = published_with(each, task)
+    evaluation = each.evaluation
+    if task is None or not each.judged.is_official:
+        reason = "no values are published for these judgments"
+    elif not rows:
+        reason = why_no_rank(task, each.judged.dimension, each.judged.any_order)
+    elif not each.is_ranking:
+        reason = "stances have no rank, because N, the number of documents, differs between runs"
+    elif evaluation.mean is None:
+        reason = "there is no topic to average over"
+    elif other_md5(each.judged):
+        reason = "not comparable: the qrels are not the publisher's"
+    elif not is_complete(each, task):
+        reason = "not comparable: too many results are unjudged, or topics are missing"
+    else:
+        return own_rank(task, rows, evaluation.mean, evaluation.per_topic)
+    return OwnRank(reason=reason)
+
+
+def is_comparable(each: Scored, task: Task | None) -> bool:
+    """Returns whether a mean is comparable with published values, if there are any.
+
+    For stances, N must be the same as for a published value. Rankings have to be complete, for a task with
+    all its topics, or for the user's own judgments.
+    """
+    if other_md5(each.judged):
+        return False
+    if not each.is_ranking:
+        published = {row.results for row in task.published if row.dimension == STANCE} if task else set()
+        return each.judged.is_official and each.evaluation.results in published
+    return is_complete(each, task) and not (task and task.only_topics)
+
+
+def is_complete(each: Scored, task: Task | None) -> bool:
+    """Returns whether a ranking has results for all judged topics, only few of them unjudged."""
+    evaluation = each.evaluation
+    qrels = each.judged.qrels
+    topics = {*map(topic_in, qrels)} if evaluation.per_ranking else qrels.keys()
+    limit = unjudged_limit(task, each.judged.measure)
+    return evaluation.judged_per_topic.keys() >= topics and evaluation.unjudged <= limit
+
+
+def unjudged_limit(task: Task | None, measure: Measure) -> float:
+    """Returns the unjudged share above which a score isn't comparable with published ones."""
+    limit = judged_limit(task, measure)
+    return UNJUDGED_LIMIT if limit is None else round(1 - limit, 9)
+
+
+def judged_limit(task: Task | None, measure: Measure) -> float | None:
+    """Returns the smallest judged share of any published run; None if unknown."""
+    return task.least_judged.get(measure.judged) if task else None
+
+
+def other_md5(judged: Judged) -> str:
+    """Returns the publisher's md5 of the qrels if the file has another one; otherwise empty."""
+    expected = official_md5(f"qrels/{judged.file}")
+    path = find("qrels", judged.file) if expected else None
+    return expected if path and md5(path) != expected else ""
+
+
+def published_with(each: Scored, task: Task | None) -> list[Published]:
+    """Returns the published results comparable to a score, best first."""
+    judged = each.judged
+    if task is None or not judged.is_official or judged.any_order:
+        return []
+    return comparable(task, judged.dimension, each.evaluator, each.evaluation.results, judged.measure)
+
+
 def why_no_rank(task: Task, dimension: str, any_order: bool) -> str:
     """Returns why a task's published values, if there are any, give a run no rank."""
     rows = [row for row in task.published if row.dimension == dimension]
@@ -142,7 +219,9 @@ def why_no_rank(task: Task, dimension: str, any_order: bool) -> str:
     return f"{values}; only values of the same measure, judgments and evaluator are comparable"
 
 
-def comparable(task: Task, dimension: str, evaluator: str, results: int | None = None) -> list[Published]:
+def comparable(
+    task: Task, dimension: str, evaluator: str, results: int | None = None, measure: Measure | None = None
+) -> list[Published]:
     """Returns published results comparable to a score: same measure, topics, judgments, N and evaluator.
 
     Args:
@@ -150,17 +229,19 @@ def comparable(task: Task, dimension: str, evaluator: str, results: int | None =
         dimension: a name in ``task.qrels``.
         evaluator: the score's evaluator.
         results: the number of passages with a detected stance, N in the overview; None for rankings.
+        measure: the score's measure; None for the task's own.
 
     Returns:
         The rows, best first.
     """
     if task.only_topics:  # published values cover all topics
         return []
+    name = str(measure or task.measure_for(dimension))
     return [
         row
         for row in task.published
         if row.dimension == dimension
-        and row.measure == task.measure_for(dimension).name
+        and row.measure == name
         and row.results == results
         and row.topics is None  # covers all topics
         and row.evaluator in (None, evaluator)

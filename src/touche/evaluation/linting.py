@@ -16,7 +16,8 @@ from touche import tasks
 from touche.data.places import find_corpus, locate_topics
 from touche.errors import InputError, MissingDataError, ToucheError, counted
 from touche.tasks import PAIR, Corpus, Rules, Task
-from touche.trec.by_stance import ranking_names, read_counted
+from touche.trec.by_stance import CountedLines, ranking_names
+from touche.trec.by_stance import counted as counted_lines
 from touche.trec.columns import Columns, Run, RunLine
 from touche.trec.framed import Table
 from touche.trec.run_forms import AnyRun, RunSource, run_sources
@@ -591,23 +592,34 @@ def _read(
 
 
 def _read_run(source: RunSource) -> _LintedRun:
-    """Reads a run's lines, and why some are unreadable.
+    """Reads a run's lines, and why some are unreadable. A run in memory has no unreadable lines.
 
     Raises:
         InputError: if there are too many broken lines, or the file isn't text.
     """
-    run, errors = read_with_errors(source.path, source.as_bytes())
-    return _LintedRun(source.name, run, errors, has_metadata=_has_metadata(source))
+    content = source.content
+    if isinstance(content, Run):
+        return _LintedRun(source.name, source.named(content), [])
+    run, errors = read_with_errors(source.path, content)
+    return _LintedRun(source.name, source.named(run), errors, has_metadata=_has_metadata(source))
 
 
 def _read_rankings(source: RunSource, rules: Rules, topics: Collection[str] | None) -> _LintedRun:
     """Reads a run with a ranking per stance, and why the organizers' script skips some lines."""
-    content = source.content
-    if isinstance(content, Run):
-        content = source.named(content)
-    run, errors = read_counted(source.path, rules.stances, rules.ids, rules.max_results, topics, content)
+    run = source.read(by_stance=True)
+    rule = CountedLines(
+        stances=rules.stances,
+        ids=rules.ids,
+        depth=rules.max_results,
+        topics=None if topics is None else frozenset(topics),
+    )
+    rankings, errors = counted_lines(run, rule)
     return _LintedRun(
-        source.name, run.by_stance(), errors, is_ordered_by_score=False, has_metadata=_has_metadata(source)
+        source.name,
+        rankings,
+        [*run.unread, *errors],
+        is_ordered_by_score=False,
+        has_metadata=_has_metadata(source),
     )
 
 

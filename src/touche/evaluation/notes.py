@@ -1,6 +1,7 @@
 """Sentences about runs, each once: warnings, why evaluators differ, ranks among published scores."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 
 import numpy as np
@@ -8,75 +9,98 @@ import numpy as np
 from touche.data.remedies import full_file_remedy
 from touche.errors import one_line
 from touche.evaluation.disagreement import reasons
-from touche.evaluation.evaluators import (
-    EVALUATORS,
-    TREC_EVAL_VERSION,
-    by_trec_eval,
+from touche.evaluation.evaluators import EVALUATORS, TREC_EVAL_VERSION, by_trec_eval
+from touche.evaluation.leaderboard import (
+    UNJUDGED_LIMIT,
+    OwnRank,
+    is_comparable,
+    judged_limit,
+    other_md5,
+    published_with,
+    standing,
+    unjudged_limit,
+    why_no_rank,
 )
-from touche.evaluation.leaderboard import standing, why_no_rank
-from touche.evaluation.scores import UNJUDGED_LIMIT, Evaluated, Score, by_measure, unjudged_limit
+from touche.evaluation.scoring import ByEvaluator, Judged, Scored, by_evaluator
 from touche.evaluation.significance import differences_of
 from touche.evaluation.stances import StanceEvaluation
 from touche.io.grouping import group_by
-from touche.tasks import MACRO_F1, MEASURE_OF_QUESTION, STANCE, Measure
+from touche.tasks import MACRO_F1, MEASURE_OF_QUESTION, STANCE, Measure, Task
 from touche.tasks.per_topic import equal_runs
 from touche.tasks.reported import reported_results
-from touche.tasks.task_records import UNKNOWN, rounded
+from touche.tasks.task_records import CUTOFF, UNKNOWN, rounded
 from touche.trec.by_stance import topic_in
 from touche.trec.topics import in_order
 
 _SHOWN_TOPICS = 5  # topics in a list; the others are counted
 
 
-def all_warnings(runs: Sequence[Evaluated]) -> tuple[str, ...]:
-    """Returns the warnings about all measures' scores, each once."""
-    return tuple(dict.fromkeys(text for group in by_measure(runs) for text in _grouped(group, doubts)))
+def all_warnings(scored: Iterable[Scored], task: Task | None) -> tuple[str, ...]:
+    """Returns the warnings about scores, each once.
+
+    Args:
+        scored: the scored runs.
+        task: their task, if there is one.
+    """
+    return tuple(dict.fromkeys(_grouped(by_evaluator(scored), partial(doubts, task=task))))
 
 
-def all_notes(runs: Sequence[Evaluated]) -> tuple[str, ...]:
-    """Returns the notes on all measures' scores, each once, then the note on the task's results."""
-    notes = [text for group in by_measure(runs) for text in score_notes(group)]
-    task = runs[0].task  # the same for all measures
-    if task.results_note:
+def all_notes(
+    scored: Sequence[Scored], task: Task | None, ranks: Mapping[Scored, OwnRank]
+) -> tuple[str, ...]:
+    """Returns the notes on scores, each once, then the note on the task's results.
+
+    Args:
+        scored: the scored runs.
+        task: their task, if there is one.
+        ranks: their ranks among published results.
+    """
+    notes = [*score_notes(scored, task, ranks)]
+    if task is not None and task.results_note:
         notes.append(f"{task.id}: {task.results_note}")
     return tuple(dict.fromkeys(notes))
 
 
-def score_notes(runs: Sequence[Evaluated]) -> list[str]:
-    """Returns why a measure lacks an evaluator, why the evaluators differ, and the runs' ranks."""
+def score_notes(scored: Sequence[Scored], task: Task | None, ranks: Mapping[Scored, OwnRank]) -> list[str]:
+    """Returns why measures lack an evaluator, why the evaluators differ, and the runs' ranks."""
+    groups = by_evaluator(scored)
+    measures = dict.fromkeys(each.judged.measure for each in scored)
     return [
-        # The first run is enough: only a measure that the user chose can lack an evaluator, for all
-        # rankings.
-        *_without_evaluator(runs[0].measure),
-        *_grouped(runs, lambda run: chain(_disagreement(run), _standing(run))),
-        *_other_sizes(runs),
-        *_equal_to_published(runs),
-        *_grouped(runs, _among_reported),
-        *_without_stances(runs),
+        *(sentence for measure in measures for sentence in _without_evaluator(measure)),
+        *_grouped(groups, lambda group: chain(_disagreement(group), _standing(group, task, ranks))),
+        *_other_sizes(scored),
+        *_equal_to_published(groups, task),
+        *_grouped(groups, partial(_among_reported, task=task)),
+        *_without_stances(scored, task),
     ]
 
 
-def doubts(run: Evaluated) -> Iterator[str]:
+def doubts(group: ByEvaluator, task: Task | None) -> Iterator[str]:
     """Yields warnings about a run's scores, as sentences."""
-    if run.name != one_line(run.tag):  # see ``unique_names``
-        yield f"several runs have the tag or path {run.tag!r}, so they have other names here"
-    tags = run.lines.tags.present
+    first = _first(group)
+    if first.name != one_line(first.run.tag):  # see ``unique_names``
+        yield f"several runs have the tag or path {first.run.tag!r}, so they have other names here"
+    tags = first.run.tags.present
     if len(tags) > 1:
-        yield f"the file has {len(tags)} tags, the first is {run.tag!r}; check that the file is one run"
-    evaluation = run.evaluations.get("touche")
-    if isinstance(evaluation, StanceEvaluation):
-        yield from _wrong_labels(evaluation)
+        yield f"the file has {len(tags)} tags, the first is {first.run.tag!r}; check that the file is one run"
+    if isinstance(first.evaluation, StanceEvaluation):
+        yield from _wrong_labels(first.evaluation)
         return
     yield from chain(
-        _skipped(run),
-        _unjudged(run),
-        _no_grade_0(run),
-        _unofficial(run),
-        _topics_left_out(run),
-        _topics_in_one_file(run),
-        _equal_ranks(run),
-        _near_ties(run),
+        _skipped(first),
+        _unjudged(group, task),
+        _no_grade_0(first.judged),
+        _unofficial(group, task),
+        _topics_left_out(group),
+        _topics_in_one_file(first, task),
+        _equal_ranks(group),
+        _near_ties(group),
     )
+
+
+def _first(group: ByEvaluator) -> Scored:
+    """Returns a run's score with the first evaluator, for what doesn't depend on the evaluator."""
+    return next(iter(group.values()))
 
 
 def _without_evaluator(measure: Measure) -> Iterator[str]:
@@ -90,17 +114,18 @@ def _without_evaluator(measure: Measure) -> Iterator[str]:
         yield f"{measure} {reason}"
 
 
-def _equal_to_published(runs: Sequence[Evaluated]) -> Iterator[str]:
+def _equal_to_published(groups: Iterable[ByEvaluator], task: Task | None) -> Iterator[str]:
     """Yields a sentence per run that equals a published run in every topic and ranked dimension."""
-    by_name: dict[str, dict[str, Mapping[str, float]]] = {}  # then by dimension and topic
-    for run in runs:
-        if run.is_ranking and not run.any_order:
+    by_run: dict[tuple[str, str], dict[str, Mapping[str, float]]] = {}  # then by dimension and topic
+    for group in groups:
+        first = _first(group)
+        if first.is_ranking and first.judged.is_official and not first.judged.any_order:
             # Prefer touche, because published topic values come from the organizers' script.
-            evaluation = run.evaluations.get("touche") or run.evaluations["trec_eval"]
-            by_name.setdefault(run.name, {})[run.dimension] = evaluation.per_topic
-    task = runs[0].task
-    for name, values in by_name.items():
-        equal = equal_runs(task, values)
+            evaluation = (group.get("touche") or first).evaluation
+            values_of_run = by_run.setdefault((first.name, str(first.judged.measure)), {})
+            values_of_run[first.judged.dimension] = evaluation.per_topic
+    for (name, measure), values in by_run.items():
+        equal = equal_runs(task, measure, values) if task else []
         if equal:
             topics = len(next(iter(values.values())))  # in the first dimension; each topic has an equal value
             rows = " and ".join(f"{row.name} ({row.tag})" for row in equal)
@@ -115,32 +140,37 @@ def _equal_to_published(runs: Sequence[Evaluated]) -> Iterator[str]:
             yield f"{name}: {equality}{''.join(intervals)}"
 
 
-def _among_reported(run: Evaluated) -> Iterator[str]:
+def _among_reported(group: ByEvaluator, task: Task | None) -> Iterator[str]:
     """Yields a sentence about the systems that TIREx reports, and the best of them."""
+    each = group.get("trec_eval")
+    if task is None or each is None or each.evaluation.mean is None:
+        return
+    # TIREx used all topics and the task's own qrels.
+    is_comparable = each.judged.measure.name == "nDCG@10" and each.judged.is_official and not task.only_topics
     # The best system comes first.
-    rows = [row for row in reported_results(run.task.id) if row.dimension == run.dimension]
-    score = run.scores.get("trec_eval")
-    # TIREx used all topics and the task's own qrels. With the user's qrels, ``task.published`` is
-    # empty.
-    is_comparable = run.measure.name == "nDCG@10" and run.task.published and not run.task.only_topics
-    if rows and is_comparable and score is not None and score.mean is not None:
-        above = sum(score.mean > row.ndcg_10 for row in rows)
+    rows = [row for row in reported_results(task.id) if row.dimension == each.judged.dimension]
+    if rows and is_comparable:
+        above = sum(each.evaluation.mean > row.ndcg_10 for row in rows)
         best = f"{rows[0].system} {rows[0].ndcg_10:.3f}, with {rows[0].unjudged_10:.0%} unjudged"
         systems = f"{len(rows)} systems that TIREx reports, and nobody submitted"
-        yield f"with trec_eval, {score.mean:.3f} is above {above} of {systems}; the best is {best}"
+        yield f"with trec_eval, {each.evaluation.mean:.3f} is above {above} of {systems}; the best is {best}"
 
 
-def _without_stances(runs: Sequence[Evaluated]) -> Iterator[str]:
+def _without_stances(scored: Iterable[Scored], task: Task | None) -> Iterator[str]:
     """Yields which runs detect no stances. Their stances are only scored if the user chooses macro F1."""
-    scored = {run.name for run in runs if run.dimension == STANCE}
-    names = dict.fromkeys(run.name for run in runs if not run.lines.has_stances and run.name not in scored)
-    if names and STANCE in runs[0].task.qrels:
-        yield f"{', '.join(names)}: every stance is {UNKNOWN}; choose the measure {MACRO_F1} to score them"
+    if task is None or STANCE not in task.qrels:
+        return
+    rankings = [each for each in scored if each.judged.is_official and each.judged.measure == task.measure]
+    with_stances = {each.name for each in scored if not each.is_ranking}
+    names = [each.name for each in rankings if not each.run.has_stances and each.name not in with_stances]
+    if names:
+        listed = ", ".join(dict.fromkeys(names))
+        yield f"{listed}: every stance is {UNKNOWN}; choose the measure {MACRO_F1} to score them"
 
 
-def _other_sizes(runs: Iterable[Evaluated]) -> Iterator[str]:
+def _other_sizes(scored: Iterable[Scored]) -> Iterator[str]:
     """Yields a warning if runs' stances are scored over different N. Rankings have none."""
-    sizes = {run.name: score.results for run in runs for score in run.scores.values() if score.results}
+    sizes = {each.name: each.evaluation.results for each in scored if each.evaluation.results}
     if len({*sizes.values()}) > 1:
         listed = ", ".join(f"{name} {size:,}" for name, size in sizes.items())
         yield f"N differs ({listed}), so the values of {MACRO_F1} are not comparable; use touche compare"
@@ -156,19 +186,21 @@ def _wrong_labels(evaluation: StanceEvaluation) -> Iterator[str]:
         yield "no document has a judged stance; check that the task is the run's task"
 
 
-def _grouped(runs: Iterable[Evaluated], sentences: Callable[[Evaluated], Iterable[str]]) -> list[str]:
+def _grouped(groups: Iterable[ByEvaluator], sentences: Callable[[ByEvaluator], Iterable[str]]) -> list[str]:
     """Returns the sentences, each once, with their runs and dimensions."""
-    runs_by_sentence: dict[str, list[Evaluated]] = {}
-    for run in runs:
-        for sentence in sentences(run):
-            runs_by_sentence.setdefault(sentence, []).append(run)
-    return [f"{_subjects(concerned)}: {sentence}" for sentence, concerned in runs_by_sentence.items()]
+    by_sentence: dict[str, list[Scored]] = {}
+    for group in groups:
+        for sentence in sentences(group):
+            by_sentence.setdefault(sentence, []).append(_first(group))
+    return [f"{_subjects(concerned)}: {sentence}" for sentence, concerned in by_sentence.items()]
 
 
-def _subjects(runs: Iterable[Evaluated]) -> str:
+def _subjects(scored: Iterable[Scored]) -> str:
     """Returns run names with their dimensions, grouping runs with the same dimensions."""
-    by_name = group_by(runs, lambda run: run.name)
-    groups = group_by(by_name, lambda name: _enumerated([run.label for run in by_name[name]]))
+    by_name = group_by(scored, lambda each: each.name)
+    groups = group_by(
+        by_name, lambda name: _enumerated([*dict.fromkeys(each.label for each in by_name[name])])
+    )
     return "; ".join(f"{', '.join(names)}, {dimensions}" for dimensions, names in groups.items())
 
 
@@ -185,20 +217,21 @@ def _listed(topics: Sequence[str]) -> str:
     return f"topic{'s' if len(topics) > 1 else ''} {', '.join(topics[:_SHOWN_TOPICS])}{rest}"
 
 
-def _skipped(run: Evaluated) -> Iterator[str]:
+def _skipped(each: Scored) -> Iterator[str]:
     """Yields a warning per kind of error that makes the organizers' script skip lines."""
-    for errors in group_by(run.skipped, lambda error: error.kind).values():
+    for errors in group_by(each.skipped, lambda error: error.kind).values():
         lines = f"{len(errors):,} line{'s' if len(errors) > 1 else ''}"
         yield f"the organizers' script skips {lines}, first {errors[0]}"
 
 
-def _unjudged(run: Evaluated) -> Iterator[str]:
+def _unjudged(group: ByEvaluator, task: Task | None) -> Iterator[str]:
     """Yields a warning if many results are unjudged, one for both evaluators.
 
     It doesn't state the share, so that several runs can share a warning.
     """
-    measure = run.measure
-    unjudged = {name: evaluation.unjudged for name, evaluation in run.evaluations.items()}
+    judged = _first(group).judged
+    measure = judged.measure
+    unjudged = {name: each.evaluation.unjudged for name, each in group.items()}
     over_limit = [evaluator for evaluator, share in unjudged.items() if share > UNJUDGED_LIMIT]
     if not over_limit or measure.is_judged_share:
         return
@@ -206,46 +239,50 @@ def _unjudged(run: Evaluated) -> Iterator[str]:
     if len(over_limit) < len(unjudged):  # evaluators order documents differently
         top += f" in the order of {over_limit[0]}"
     none_is_judged = all(share == 1 for share in unjudged.values())
-    judged = "none" if none_is_judged else f"less than {1 - UNJUDGED_LIMIT:.0%}"
+    share = "none" if none_is_judged else f"less than {1 - UNJUDGED_LIMIT:.0%}"
     check = "; check that the task is the run's task" if none_is_judged else ""
-    comparison = _comparison_with_published(run, max(unjudged.values()))
-    yield f"{judged} of the {top} is judged{comparison}: {_effect_of_unjudged(measure)}{check}"
+    comparison = _comparison_with_published(judged, task, max(unjudged.values()))
+    yield f"{share} of the {top} is judged{comparison}: {_effect_of_unjudged(measure)}{check}"
 
 
-def _comparison_with_published(run: Evaluated, unjudged: float) -> str:
+def _comparison_with_published(judged: Judged, task: Task | None, unjudged: float) -> str:
     """Returns whether the score is comparable with published ones, as a clause that can be empty.
 
     Args:
-        run: the run.
-        unjudged: its unjudged share.
+        judged: what the run was scored against.
+        task: its task, if there is one.
+        unjudged: the run's unjudged share.
     """
+    published = task.published if task and judged.is_official else ()
     has_published = any(
-        (row.dimension, row.measure) == (run.dimension, run.measure.name) for row in run.task.published
+        (row.dimension, row.measure) == (judged.dimension, judged.measure.name) for row in published
     )
     effect = ", so the score is not comparable with published ones" if has_published else ""
-    if run.task.judged_limit is None:
+    limit = judged_limit(task, judged.measure)
+    if limit is None:
         return effect
-    if unjudged > unjudged_limit(run.task):
-        return f", but at least {run.task.judged_limit:g} for the published runs{effect}"
+    if unjudged > unjudged_limit(task, judged.measure):
+        return f", but at least {limit:g} for the published runs{effect}"
     return ", as for the published scores"  # as many of their results are unjudged
 
 
-def _no_grade_0(run: Evaluated) -> Iterator[str]:
-    """Yields a warning if the qrels don't contain grade 0, although the task's card lists it."""
-    card = run.task.qrels[run.dimension]
+def _no_grade_0(judged: Judged) -> Iterator[str]:
+    """Yields a warning if the task's qrels don't contain grade 0, although the card lists it."""
     # Negative grades also mean not relevant.
-    has_not_relevant = any(min(grades.values()) <= 0 for grades in run.judgments.values())
-    if 0 in card.labels and not has_not_relevant:
-        effect = f"so {run.measure.judged} is too low, and a score of only judged documents is too high"
-        yield f"{card.file} lacks the judgments with grade 0, {effect}; {full_file_remedy(card.file)}"
+    has_not_relevant = any(min(grades.values()) <= 0 for grades in judged.qrels.values())
+    if 0 in judged.grades and not has_not_relevant:
+        effect = f"so {judged.measure.judged} is too low, and a score of only judged documents is too high"
+        yield f"{judged.file} lacks the judgments with grade 0, {effect}; {full_file_remedy(judged.file)}"
 
 
-def _unofficial(run: Evaluated) -> Iterator[str]:
+def _unofficial(group: ByEvaluator, task: Task | None) -> Iterator[str]:
     """Yields a warning if the qrels aren't the publisher's, but a score is among published ones."""
-    if run.official_md5 and any(map(run.published, run.evaluations)):
-        problem = f"{run.qrels} is not the publisher's file, whose md5 is {run.official_md5}"
+    judged = _first(group).judged
+    md5 = other_md5(judged)
+    if md5 and any(published_with(each, task) for each in group.values()):
+        problem = f"{judged.file} is not the publisher's file, whose md5 is {md5}"
         effect = "so the score is not comparable with published ones"
-        yield f"{problem}, {effect}; {full_file_remedy(run.qrels)}"
+        yield f"{problem}, {effect}; {full_file_remedy(judged.file)}"
 
 
 def _effect_of_unjudged(measure: Measure) -> str:
@@ -258,30 +295,38 @@ def _effect_of_unjudged(measure: Measure) -> str:
     return f"{measure} {too_low}"
 
 
-def _topics_left_out(run: Evaluated) -> Iterator[str]:
+def _topics_left_out(group: ByEvaluator) -> Iterator[str]:
     """Yields a warning about topics that touche doesn't average over."""
-    evaluation = run.evaluations.get("touche")
-    if evaluation is None:
+    if "touche" not in group:
         return
+    evaluation = group["touche"].evaluation
     left_out = [topic for topic in evaluation.judged_per_topic if topic not in evaluation.per_topic]
     if left_out:
         no_mean = "" if evaluation.per_topic else ", and has no topic left to average over"
-        why = f"none of the top {run.task.cutoff} is judged, or no relevant document is known"
+        cutoff = _cutoff(group["touche"].judged)
+        why = f"none of the top {cutoff} is judged, or no relevant document is known"
         yield f"touche leaves out {_listed(left_out)}{no_mean}: {why}"
 
 
-def _topics_in_one_file(run: Evaluated) -> Iterator[str]:
+def _cutoff(judged: Judged) -> int:
+    """Returns the number of scored results; the usual one if all results are scored."""
+    return judged.measure.cutoff or CUTOFF
+
+
+def _topics_in_one_file(each: Scored, task: Task | None) -> Iterator[str]:
     """Yields warnings about topics that are only in the run, or only in the judgments."""
-    topics_of_run = run.lines.by_topic.keys()
-    unknown = [topic for topic in topics_of_run if topic not in run.judgments]
-    missing = [topic for topic in run.judgments if topic not in topics_of_run]
+    measure = each.judged.measure
+    topics_of_run = each.run.by_topic.keys()
+    unknown = [topic for topic in topics_of_run if topic not in each.judged.qrels]
+    missing = [topic for topic in each.judged.qrels if topic not in topics_of_run]
     if unknown:
-        problem = "the dataset does not have" if run.task.only_topics else "there are no judgments for"
+        is_part = task is not None and task.only_topics
+        problem = "the dataset does not have" if is_part else "there are no judgments for"
         yield f"{problem} {_listed(unknown)} of the run, so these results do not count"
-    if missing and run.measure in MEASURE_OF_QUESTION.values():  # each name is a ranking's, such as 1 PRO
+    if missing and measure in MEASURE_OF_QUESTION.values():  # each name is a ranking's, such as 1 PRO
         yield from _missing_stances(missing, {*map(topic_in, topics_of_run)})
     elif missing:
-        by_touche = " and touche leaves out" if run.measure.of_script else ""
+        by_touche = " and touche leaves out" if measure.of_script else ""
         counts = f"which trec_eval counts as 0{by_touche}; the score is not comparable"
         yield f"the run has no results for {_listed(missing)}, {counts}"
 
@@ -299,32 +344,34 @@ def _missing_stances(missing_rankings: Sequence[str], topics_of_run: Collection[
         )
 
 
-def _equal_ranks(run: Evaluated) -> Iterator[str]:
+def _equal_ranks(group: ByEvaluator) -> Iterator[str]:
     """Yields a warning about topics in which a rank occurs twice."""
-    if "touche" not in run.evaluations:
+    if "touche" not in group:
         return
-    topics = run.lines.by_rank.items()
-    repeated = [topic for topic, lines in topics if (np.diff(run.lines.ranks[lines]) == 0).any()]
+    run = group["touche"].run
+    repeated = [topic for topic, lines in run.by_rank.items() if (np.diff(run.ranks[lines]) == 0).any()]
     if repeated:
         yield f"ranks occur twice in {_listed(repeated)}; touche then uses the order of the file"
 
 
-def _near_ties(run: Evaluated) -> Iterator[str]:
+def _near_ties(group: ByEvaluator) -> Iterator[str]:
     """Yields a warning if scores differ by less than float32 can represent. Newer trec_eval reads doubles."""
-    if "trec_eval" not in run.evaluations:
+    if "trec_eval" not in group:
         return
-    measure = run.measure
-    by_float = run.lines.by_score
-    by_double = run.lines.order_of(run.lines.scores)
-    judged = [topic for topic in by_float if topic in run.judgments]
+    run = group["trec_eval"].run
+    judged = group["trec_eval"].judged
+    measure = judged.measure
+    by_float = run.by_score
+    by_double = run.order_of(run.scores)
+    judged_topics = [topic for topic in by_float if topic in judged.qrels]
     depth = measure.depth  # beyond it, the order doesn't matter
-    moved = [topic for topic in judged if (by_float[topic][:depth] != by_double[topic][:depth]).any()]
+    moved = [topic for topic in judged_topics if (by_float[topic][:depth] != by_double[topic][:depth]).any()]
     if not moved:
         return
 
     def values_in(order: Mapping[str, np.ndarray]) -> Mapping[str, float]:
         moved_lines = {topic: order[topic] for topic in moved}
-        return by_trec_eval(run.lines.documents_of(moved_lines, depth), run.judgments, measure)
+        return by_trec_eval(run.documents_of(moved_lines, depth), judged.qrels, measure)
 
     as_float = values_in(by_float)
     as_double = values_in(by_double)
@@ -332,7 +379,7 @@ def _near_ties(run: Evaluated) -> Iterator[str]:
     changed = [topic for topic, change in zip(moved, changes, strict=True) if change]
     if changed:
         # How the mean over all judged topics changes. Only the changed topics contribute.
-        change = sum(changes) / len(run.judgments)
+        change = sum(changes) / len(judged.qrels)
         yield (
             f"touche uses trec_eval {TREC_EVAL_VERSION}, which reads scores as float32; versions since "
             f"September 2023 read double and order {_listed(changed)} differently "
@@ -340,13 +387,12 @@ def _near_ties(run: Evaluated) -> Iterator[str]:
         )
 
 
-def _disagreement(run: Evaluated) -> Iterator[str]:
+def _disagreement(group: ByEvaluator) -> Iterator[str]:
     """Yields why the evaluators' means differ, if both have one."""
-    means = [evaluation.mean for evaluation in run.evaluations.values()]
-    has_both_means = len(means) == len(EVALUATORS) and None not in means
-    if not has_both_means:
+    if len(group) < len(EVALUATORS) or any(each.evaluation.mean is None for each in group.values()):
         return
-    steps = list(reasons(run.lines, run.judgments, run.task.cutoff))
+    first = _first(group)
+    steps = list(reasons(first.run, first.judged.qrels, _cutoff(first.judged)))
     if steps:
         difference = sum(step.change for step in steps)
         side = "above" if difference >= 0 else "below"
@@ -356,24 +402,29 @@ def _disagreement(run: Evaluated) -> Iterator[str]:
         yield f"touche is {abs(difference):.4f} {side} trec_eval: {parts}"
 
 
-def _standing(run: Evaluated) -> Iterator[str]:
+def _standing(group: ByEvaluator, task: Task | None, ranks: Mapping[Scored, OwnRank]) -> Iterator[str]:
     """Yields a run's rank with each evaluator, in one sentence if they're equal, or why it has none."""
-    positions = {evaluator: _position(run, score) for evaluator, score in run.scores.items()}
+    first = _first(group)
+    if task is None or not task.published or not first.judged.is_official:
+        return
+    positions = {evaluator: _position(each, task, ranks[each]) for evaluator, each in group.items()}
     evaluators = [evaluator for evaluator, position in positions.items() if position]
     for position, names in group_by(evaluators, positions.__getitem__).items():
         yield f"with {' and '.join(names)}, {position}"
-    if run.task.published and not any(map(run.published, run.scores)):
-        yield why_no_rank(run.task, run.dimension, run.any_order)
+    if not any(published_with(each, task) for each in group.values()):
+        yield why_no_rank(task, first.judged.dimension, first.judged.any_order)
 
 
-def _position(run: Evaluated, score: Score) -> str:
+def _position(each: Scored, task: Task, rank: OwnRank) -> str:
     """Returns a score with its position among comparable published scores; empty if there are none."""
-    rows = run.published(score.evaluator)
-    if not rows or score.mean is None:
+    rows = published_with(each, task)
+    mean = each.evaluation.mean
+    if not rows or mean is None:
         return ""
-    value = f"{score.mean:.3f}"
+    value = f"{mean:.3f}"
     # Some tables round twice: 0.40348 becomes 0.4035, then 0.404. Rounded once, it's 0.403.
-    if f"{rounded(score.mean, run.task.decimals):.3f}" != value:
-        value = f"{score.mean:.5f}, which the tables round twice,"
-    warning = "" if score.comparable else "; not comparable, so it has no rank: see the warning"
-    return f"{value} is {standing(score.mean, rows, run.task.decimals, score.rank_text)}{warning}"
+    if f"{rounded(mean, task.decimals):.3f}" != value:
+        value = f"{mean:.5f}, which the tables round twice,"
+    is_ranked = is_comparable(each, task)
+    warning = "" if is_ranked else "; not comparable, so it has no rank: see the warning"
+    return f"{value} is {standing(mean, rows, task.decimals, str(rank))}{warning}"

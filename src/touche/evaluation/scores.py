@@ -1,67 +1,40 @@
-"""Evaluated runs: one record per run and dimension, where every figure comes from."""
+"""Scores of runs as tables: a row per mean, and a row per topic."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from itertools import groupby
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from touche.data import places
+from touche import tasks
 from touche.data.judgments import topic_titles
-from touche.data.publishers import official_md5
-from touche.errors import ToucheError
-from touche.evaluation.bounds import BoundedMeasure, Bounds, bounded_measure, topic_bounds
-from touche.evaluation.bounds import mean_bounds as bounds_of_mean
-from touche.evaluation.evaluators import Evaluation, judged_order
-from touche.evaluation.leaderboard import OwnRank, comparable, own_rank, why_no_rank
+from touche.errors import ToucheError, check_choice, warn
+from touche.evaluation.bounds import bounds_of_mean, bounds_of_topics
+from touche.evaluation.evaluators import EVALUATORS
+from touche.evaluation.judged import judged
+from touche.evaluation.leaderboard import OwnRank, is_comparable, rank_of
+from touche.evaluation.notes import all_notes, all_warnings
 from touche.evaluation.score_columns import MEANS, STANCES, ScoreColumn, score_columns
+from touche.evaluation.scoring import Judged, Scored, check_evaluators, label_of, ranks_stances, score
+from touche.evaluation.significance import bootstrap_intervals
 from touche.evaluation.stances import ClassScores, StanceEvaluation
 from touche.io.grouping import group_by
-from touche.io.opening import md5
-from touche.tasks import STANCE, Measure, Published, Task
-from touche.trec.by_stance import topic_in
-from touche.trec.columns import Run
+from touche.tasks import STANCE, Task
+from touche.tasks.measures import parse_measures
 from touche.trec.framed import Table
-from touche.trec.qrels import Qrels
-from touche.trec.runs import LineError
+from touche.trec.run_forms import AnyQrels, AnyRun, qrels_source, read_sources, run_sources
 from touche.trec.topics import in_order
 
-UNJUDGED_LIMIT = (
-    0.10  # unjudged share of the first results, above which we don't compare with published scores
-)
-
-
-def unjudged_limit(task: Task) -> float:
-    """Returns the unjudged share above which a score isn't comparable with published ones."""
-    return UNJUDGED_LIMIT if task.judged_limit is None else round(1 - task.judged_limit, 9)
-
-
-class InDimension:
-    """What belongs to one judged dimension and one order of pairs."""
-
-    dimension: str
-    any_order: bool
-
-    @property
-    def label(self) -> str:
-        """The dimension's name, such as ``relevance, any order``."""
-        return f"{self.dimension}, any order" if self.any_order else self.dimension
-
-    @property
-    def is_ranking(self) -> bool:
-        """Whether documents are ranked in this dimension. For stances they are labelled."""
-        return self.dimension != STANCE
+if TYPE_CHECKING:
+    from ir_measures.measures import Measure
 
 
 @dataclass(frozen=True)
-class Subject(InDimension):
+class Subject:
     """What a score is about: a run in one dimension, with one evaluator.
 
     Attributes:
         run: the run file's path.
         tag: the run's tag.
-        task: the task's id.
+        task: the task's id; empty if there is only the user's qrels.
         dataset: the dataset's id: the task's, or e.g. ``touche-2022-task-2/twenty-topics`` for a part of it.
         dimension: the judged dimension.
         any_order: whether pairs judged in the other order count too.
@@ -83,6 +56,16 @@ class Subject(InDimension):
     name: str = field(repr=False)
 
     @property
+    def label(self) -> str:
+        """The dimension's name, such as ``relevance, any order``."""
+        return label_of(self.dimension, self.any_order)
+
+    @property
+    def is_ranking(self) -> bool:
+        """Whether documents are ranked in this dimension. For stances they are labelled."""
+        return self.dimension != STANCE
+
+    @property
     def key(self) -> tuple[str, str, bool, str, str]:
         """The columns that identify a mean and its topics."""
         return self.run, self.dimension, self.any_order, self.measure, self.evaluator
@@ -96,8 +79,8 @@ class Score(Subject):
         mean: the mean over topics; None without topics.
         low, high: the mean's 95% confidence interval, by bootstrapping topics; None below two topics.
         judged: Judged@k with the measure's k, or over all results if k is None.
-        least, greatest: the mean's bounds for any grades of unjudged documents among the first k; None for
-            measures without bounds (``touche.evaluation.bounds``).
+        least, greatest: the mean's bounds for any grades of unjudged documents among the first k; None unless
+            requested, and for measures without bounds (``touche.evaluation.bounds``).
         topics: how many topics the mean covers.
         comparable: whether you can compare it with published scores: few results are unjudged and no topic is
             missing. For stances: whether a published score is for the same N.
@@ -162,12 +145,14 @@ class Scores(Table[Score]):
     """The scores of runs: a table of means. Attributes as in ``Table``, plus:
 
     Attributes:
-        topic_scores: the topics' scores, without titles.
+        scored: what the means were computed from.
         scored_task: the task, which knows the topics' titles.
+        has_bounds: whether bounds were requested.
     """
 
-    topic_scores: tuple[TopicScore, ...] = field(default=(), compare=False)
+    scored: tuple[Scored, ...] = field(default=(), compare=False)
     scored_task: Task | None = field(default=None, compare=False)
+    has_bounds: bool = False
 
     def __repr__(self) -> str:
         """The tables that ``touche evaluate`` prints. Use ``frame()`` for all columns."""
@@ -192,222 +177,215 @@ class Scores(Table[Score]):
         Raises:
             ToucheError: if only detected stances are scored, for which there are no topic scores.
         """
-        if not self.topic_scores and not any(score.is_ranking for score in self.records):
+        if not any(score.is_ranking for score in self.records):
             raise ToucheError("detected stances have no scores of topics; omit per-topic scores")
         titles = topic_titles(self.scored_task) if self.scored_task else {}
         means = {score.key for score in self.records}
-        rows = [row for row in self.topic_scores if row.key in means]
-        rows = [replace(row, title=titles.get(row.topic, "")) for row in rows]
+        rows = [
+            row
+            for each in self.scored
+            if _key(each) in means
+            for row in topic_rows(each, self.scored_task, titles, with_bounds=self.has_bounds)
+        ]
         return Table(TopicScore, tuple(rows), self.warnings, self.notes)
 
 
-@dataclass(frozen=True)
-class Evaluated(InDimension):
-    """A run evaluated in one dimension, with everything that commands show.
+def evaluate(
+    runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun],
+    task: str | None = None,
+    evaluator: str = "both",
+    *,
+    pairs: Literal["exact", "any-order"] = "exact",
+    measure: "str | Measure | Sequence[str | Measure] | None" = None,
+    qrels: AnyQrels = None,
+    bounds: bool = False,
+) -> Scores:
+    """Scores runs in every dimension of a task.
 
-    Attributes:
-        lines: the run; if any order counts, pairs are in their judged order.
-        task: the task.
-        dimension: the judged dimension.
-        any_order: whether pairs judged in the other order count too.
-        judgments: the judgments.
-        evaluations: each evaluator's result.
-        skipped: an error per line that doesn't count, in tasks whose script skips such lines.
-        name: the run's tag, or its path if several runs share the tag.
+    Args:
+        runs: one run or several, each in any form of ``touche.AnyRun``: a path, a PyTerrier or ir_measures
+            frame, scores by topic and document, or records. Use a dictionary such as
+            ``{"mine": frame, "theirs": "run.txt"}`` to name them.
+        task: the task's id; None if you only pass qrels.
+        evaluator: ``trec_eval``, ``touche`` or ``both``.
+        pairs: ``any-order`` adds a score that also counts pairs judged in the other order.
+        measure: a measure instead of the task's: an ir_measures object or a name such as ``nDCG@10``.
+            Several: ``nDCG@5,AP``.
+        qrels: qrels instead of the task's, in any form of ``touche.AnyQrels``.
+        bounds: add the lowest and highest score that grades of unjudged documents could give.
+
+    Returns:
+        A ``touche.evaluation.scores.Score`` per run, dimension and evaluator, with values from 0 to 1.
+        ``frame()`` returns a DataFrame, ``per_topic`` the topics' scores. Doubtful scores cause Python
+        warnings. The notes explain why evaluators differ, and give ranks on the leaderboard.
+
+    Raises:
+        ToucheError: if a run is unusable or qrels are missing.
+
+    Examples:
+        >>> import touche
+        >>> ranking = {"1": {"a": 2.0, "b": 1.0}, "2": {"c": 1.0}}
+        >>> qrels = {"1": {"a": 0, "b": 1}, "2": {"c": 1}}
+        >>> [score] = touche.evaluate({"mine": ranking}, qrels=qrels, measure="RR")
+        >>> score.tag, score.measure, score.mean
+        ('mine', 'RR', 0.75)
     """
+    check_choice("evaluator", evaluator, [*EVALUATORS, "both"])
+    check_choice("order of pairs", pairs, ["exact", "any-order"])
+    evaluators = [*EVALUATORS] if evaluator == "both" else [evaluator]
+    sources = run_sources(runs)
+    card = None if task is None else tasks.task(task)
+    to_judge = judged(card, parse_measures(measure), qrels_source(qrels), any_order=pairs == "any-order")
+    check_evaluators(to_judge, evaluators)
+    scored = score(read_sources(sources, by_stance=ranks_stances(to_judge)), to_judge, evaluators)
+    scores = table(scored, card, with_bounds=bounds)
+    for text in scores.warnings:
+        warn(text)
+    return scores
 
-    lines: Run
-    task: Task
-    dimension: str
-    any_order: bool
-    judgments: Qrels
-    evaluations: Mapping[str, Evaluation]
-    skipped: Sequence[LineError]
-    name: str
 
-    @property
-    def path(self) -> Path:
-        """The run's file or name."""
-        return self.lines.path
+def table(scored: Sequence[Scored], task: Task | None, *, with_bounds: bool = False) -> Scores:
+    """Returns the table of means, with warnings and notes.
 
-    @property
-    def tag(self) -> str:
-        """The first line's tag."""
-        return self.lines.tag
+    Args:
+        scored: the scored runs.
+        task: their task, if there is one.
+        with_bounds: whether to compute bounds, which takes long for many unjudged documents.
+    """
+    ranks = {each: rank_of(each, task) for each in scored}
+    return Scores(
+        kind=Score,
+        records=tuple(rows(scored, task, ranks, with_bounds=with_bounds)),
+        warnings=all_warnings(scored, task),
+        notes=all_notes(scored, task, ranks),
+        scored=tuple(scored),
+        scored_task=task,
+        has_bounds=with_bounds,
+    )
 
-    @property
-    def qrels(self) -> str:
-        """The judgments' file name."""
-        return self.task.qrels[self.dimension].file
 
-    @property
-    def measure(self) -> Measure:
-        return self.task.measure_for(self.dimension)
+def rows(
+    scored: Sequence[Scored],
+    task: Task | None,
+    ranks: Mapping[Scored, OwnRank],
+    *,
+    with_bounds: bool = False,
+) -> list[Score]:
+    """Returns the row of each mean.
 
-    @cached_property
-    def official_md5(self) -> str:
-        """The publisher's md5 of the qrels if the file has another one; otherwise empty."""
-        expected = official_md5(f"qrels/{self.qrels}")
-        path = places.find("qrels", self.qrels) if expected else None
-        return expected if path and md5(path) != expected else ""
+    Args:
+        scored: the scored runs.
+        task: their task, if there is one.
+        ranks: their ranks among published results.
+        with_bounds: whether to compute bounds.
+    """
+    intervals = mean_intervals(scored)
+    return [_row(each, task, ranks[each], intervals[each], with_bounds) for each in scored]
 
-    @cached_property
-    def scores(self) -> Mapping[str, Score]:
-        """Each evaluator's mean, with its rank among published scores."""
-        return {name: self._score(name, evaluation) for name, evaluation in self.evaluations.items()}
 
-    def _score(self, evaluator: str, evaluation: Evaluation) -> Score:
-        low, high = evaluation.interval
-        bounds = self.mean_bounds(evaluator)
-        is_comparable = self._is_comparable(evaluation)
-        rank = self._rank(evaluator, is_comparable)
-        return Score(
-            **self._subject(evaluator),
-            mean=evaluation.mean,
-            low=low,
-            high=high,
-            judged=evaluation.judged,
-            least=bounds.least if bounds else None,
-            greatest=bounds.greatest if bounds else None,
-            topics=evaluation.topics,
-            comparable=is_comparable,
-            results=evaluation.results,
-            rank=rank.rank,
-            rank_low=rank.low,
-            rank_high=rank.high,
-            group=rank.group,
-            rank_note=rank.reason,
-            rank_text=str(rank),
-            stances=evaluation.by_class() if isinstance(evaluation, StanceEvaluation) else {},
+def _row(
+    each: Scored,
+    task: Task | None,
+    rank: OwnRank,
+    interval: tuple[float, float] | tuple[None, None],
+    with_bounds: bool,
+) -> Score:
+    """Returns the row of a mean; arguments as for ``rows``."""
+    evaluation = each.evaluation
+    low, high = interval
+    bounds = bounds_of_mean(each) if with_bounds else None
+    return Score(
+        **_subject(each, task),
+        mean=evaluation.mean,
+        low=low,
+        high=high,
+        judged=evaluation.judged,
+        least=bounds.least if bounds else None,
+        greatest=bounds.greatest if bounds else None,
+        topics=evaluation.topics,
+        comparable=is_comparable(each, task),
+        results=evaluation.results,
+        rank=rank.rank,
+        rank_low=rank.low,
+        rank_high=rank.high,
+        group=rank.group,
+        rank_note=rank.reason,
+        rank_text=str(rank),
+        stances=evaluation.by_class() if isinstance(evaluation, StanceEvaluation) else {},
+    )
+
+
+def mean_intervals(
+    scored: Sequence[Scored],
+) -> dict[Scored, tuple[float, float] | tuple[None, None]]:
+    """Returns the 95% interval of each mean, by bootstrapping topics; twice None below two topics."""
+    intervals: dict[Scored, tuple[float, float] | tuple[None, None]] = {
+        each: each.evaluation.interval for each in scored if isinstance(each.evaluation, StanceEvaluation)
+    }
+    rankings = [each for each in scored if each not in intervals]
+    values = [[*each.evaluation.per_topic.values()] for each in rankings]
+    # All at once, because means over the same number of topics share their resamples.
+    for each, interval in zip(rankings, bootstrap_intervals(values), strict=True):
+        intervals[each] = interval
+    return intervals
+
+
+def topic_rows(
+    each: Scored, task: Task | None, titles: Mapping[str, str], *, with_bounds: bool = False
+) -> list[TopicScore]:
+    """Returns a row per topic, or per ranking if each stance of a topic has its own.
+
+    Args:
+        each: a scored run.
+        task: its task, if there is one.
+        titles: the topics' titles, if they are known.
+        with_bounds: whether to compute bounds.
+    """
+    evaluation = each.evaluation.per_ranking or each.evaluation
+    bounds = bounds_of_topics(each) if with_bounds else {}
+    subject = _subject(each, task)
+    return [
+        TopicScore(
+            **subject,
+            topic=topic,
+            title=titles.get(topic, ""),
+            value=evaluation.per_topic[topic],
+            judged=evaluation.judged_per_topic.get(topic),
+            least=bounds[topic].least if topic in bounds else None,
+            greatest=bounds[topic].greatest if topic in bounds else None,
         )
+        for topic in topics_in_order(evaluation.per_topic, each.judged)
+    ]
 
-    def _subject(self, evaluator: str) -> dict[str, Any]:
-        """Returns the columns that each row starts with."""
-        return {
-            "run": str(self.path),
-            "tag": self.tag,
-            "task": self.task.id,
-            "dataset": self.task.dataset,
-            "dimension": self.dimension,
-            "any_order": self.any_order,
-            "qrels": self.qrels,
-            "measure": str(self.measure),
-            "evaluator": evaluator,
-            "name": self.name,
-        }
 
-    def published(self, evaluator: str) -> list[Published]:
-        """Returns the published results comparable to an evaluator's score, best first."""
-        if self.any_order:
-            return []
-        return comparable(self.task, self.dimension, evaluator, self.evaluations[evaluator].results)
+def topics_in_order(topics: Iterable[str], judged: Judged) -> list[str]:
+    """Sorts topics; rankings with names such as ``1 PRO`` by topic, then by stance in the task's order."""
+    stances = judged.counted_lines.stances if judged.counted_lines else ()
 
-    def values(self, evaluator: str) -> dict[str, float]:
-        """Returns the value of each topic that an evaluator averages over, in topic order."""
-        per_topic = self.evaluations[evaluator].per_topic
-        return {topic: per_topic[topic] for topic in sorted(per_topic, key=self._topic_and_stance)}
-
-    def _topic_and_stance(self, ranking: str) -> tuple[tuple[int, str], int]:
-        """Sorts rankings by topic, then by stance in the task's order."""
+    def place(ranking: str) -> tuple[tuple[int, str], int]:
         topic, _, stance = ranking.partition(" ")
-        stances = self.task.rules.ranked_stances
         return in_order(topic), stances.index(stance) if stance in stances else 0
 
-    @cached_property
-    def bounded_measure(self) -> BoundedMeasure | None:
-        """The data for bounds; None for measures without bounds, or if no grade is positive."""
-        return bounded_measure(self.judgments, self.measure, self.task.qrels[self.dimension].labels)
-
-    @cached_property
-    def bounds(self) -> Mapping[str, Mapping[str, Bounds]]:
-        """Bounds by evaluator and topic, including topics that touche leaves out until they are judged.
-
-        Empty for measures without bounds.
-        """
-        if self.bounded_measure is None:
-            return {name: {} for name in self.evaluations}
-        return {
-            name: topic_bounds(self.bounded_measure, self.first_documents(name), evaluation)
-            for name, evaluation in self.evaluations.items()
-        }
-
-    def first_documents(self, evaluator: str) -> Mapping[str, Sequence[str]]:
-        """Returns each judged topic's documents down to the cutoff, best first in the evaluator's order."""
-        order = judged_order(evaluator, self.lines, self.judgments)
-        return self.lines.documents_of(order, self.measure.cutoff)
-
-    def mean_bounds(self, evaluator: str) -> Bounds | None:
-        """Returns the mean's bounds.
-
-        None for measures without bounds, or if we can't know which topics touche would average over.
-        """
-        bounds = self.bounds[evaluator]
-        if not bounds:
-            return None
-        grades_by_topic = [self.judgments[topic].values() for topic in bounds]
-        all_have_relevant = all(any(grade > 0 for grade in grades) for grades in grades_by_topic)
-        if evaluator == "touche" and not all_have_relevant:
-            return None  # touche leaves out a topic until one of its unjudged documents is relevant
-        return bounds_of_mean(bounds)
-
-    def topic_scores(self) -> list[TopicScore]:
-        """Returns a row per evaluator and topic, or per ranking if stances are ranked separately."""
-        rows = list[TopicScore]()
-        for evaluator, whole_evaluation in self.evaluations.items():
-            evaluation = whole_evaluation.per_ranking or whole_evaluation
-            subject = self._subject(evaluator)
-            for topic in sorted(evaluation.per_topic, key=self._topic_and_stance):
-                bounds = self.bounds[evaluator].get(topic)
-                row = TopicScore(
-                    **subject,
-                    topic=topic,
-                    title="",  # titles are only read when someone looks at topics
-                    value=evaluation.per_topic[topic],
-                    judged=evaluation.judged_per_topic.get(topic),
-                    least=bounds.least if bounds else None,
-                    greatest=bounds.greatest if bounds else None,
-                )
-                rows.append(row)
-        return rows
-
-    def _rank(self, evaluator: str, is_comparable: bool) -> OwnRank:
-        """Returns the rank of an evaluator's score, or why it has none."""
-        rows = self.published(evaluator)
-        mean = self.evaluations[evaluator].mean
-        if not rows:
-            reason = why_no_rank(self.task, self.dimension, self.any_order)
-        elif not self.is_ranking:
-            reason = "stances have no rank, because N, the number of documents, differs between runs"
-        elif mean is None:
-            reason = "there is no topic to average over"
-        elif self.official_md5:
-            reason = "not comparable: the qrels are not the publisher's"
-        elif not is_comparable:
-            reason = "not comparable: too many results are unjudged, or topics are missing"
-        else:
-            return own_rank(self.task, rows, mean, self.evaluations[evaluator].per_topic)
-        return OwnRank(reason=reason)
-
-    def _is_comparable(self, evaluation: Evaluation) -> bool:
-        """Returns whether a mean is comparable with published values.
-
-        For stances, N must be the same as for a published value. Rankings have to be complete, for a task
-        with all its topics.
-        """
-        if self.official_md5:
-            return False
-        if not self.is_ranking:
-            published = {row.results for row in self.task.published if row.dimension == STANCE}
-            return evaluation.results in published
-        return self.is_complete(evaluation) and not self.task.only_topics
-
-    def is_complete(self, evaluation: Evaluation) -> bool:
-        """Returns whether a ranking has results for all judged topics, only few of them unjudged."""
-        topics = {*map(topic_in, self.judgments)} if evaluation.per_ranking else self.judgments.keys()
-        is_whole = evaluation.judged_per_topic.keys() >= topics
-        return is_whole and evaluation.unjudged <= unjudged_limit(self.task)
+    return sorted(topics, key=place)
 
 
-def by_measure(runs: Sequence[Evaluated]) -> list[list[Evaluated]]:
-    """Divides evaluated runs, which are in the order of their measures, by measure."""
-    return [list(group) for _, group in groupby(runs, key=lambda run: run.task)]
+def _subject(each: Scored, task: Task | None) -> dict[str, Any]:
+    """Returns the columns that each row starts with."""
+    return {
+        "run": str(each.run.path),
+        "tag": each.run.tag,
+        "task": task.id if task else "",
+        "dataset": task.dataset if task else "",
+        "dimension": each.judged.dimension,
+        "any_order": each.judged.any_order,
+        "qrels": each.judged.file,
+        "measure": str(each.judged.measure),
+        "evaluator": each.evaluator,
+        "name": each.name,
+    }
+
+
+def _key(each: Scored) -> tuple[str, str, bool, str, str]:
+    """Returns ``Subject.key`` of a scored run's rows."""
+    judged = each.judged
+    return str(each.run.path), judged.dimension, judged.any_order, str(judged.measure), each.evaluator

@@ -214,11 +214,17 @@ def in_judged_order(run: Run, qrels: Qrels) -> Run:
     return replace(run, documents=documents)
 
 
-def check_evaluators(measure: Measure, evaluators: Collection[str]) -> None:
-    """Raises a ToucheError if touche alone is asked for a measure of rankings that it doesn't know.
+def check_evaluators(judged: Iterable[Judged], evaluators: Collection[str]) -> None:
+    """Raises a ToucheError if touche alone is asked for a measure that it doesn't know.
 
     Naming only trec_eval is never an error: if only touche knows a measure, touche computes it.
     """
-    if [*evaluators] == ["touche"] and measure.evaluators == ["trec_eval"]:
-        problem = f"touche, the organizers' script, lacks {measure}"
-        raise ToucheError(f"{problem}; use only trec_eval")
+    for each in judged:
+        if [*evaluators] == ["touche"] and each.measure.evaluators == ["trec_eval"]:
+            problem = f"touche, the organizers' script, lacks {each.measure}"
+            raise ToucheError(f"{problem}; use only trec_eval")
+
+
+def ranks_stances(judged: Iterable[Judged]) -> bool:
+    """Returns whether each stance of a topic has its own ranking, so that some lines of runs don't count."""
+    return any(each.counted_lines is not None for each in judged)

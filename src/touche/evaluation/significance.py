@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from touche.errors import ToucheError, counted
 from touche.evaluation.equality import SMALLEST_DIFFERENCE, without_rounding_errors
+from touche.io.grouping import group_by
 
 RESAMPLES = 10_000  # as in the overview papers
 PERMUTATIONS = 100_000  # sign assignments in the randomisation test
@@ -33,14 +34,40 @@ def bootstrap_interval(values: Sequence[float]) -> tuple[float, float]:
     return interval_of(resampled_means(values))
 
 
+def bootstrap_intervals(
+    lists: Sequence[Sequence[float]],
+) -> list[tuple[float, float] | tuple[None, None]]:
+    """Returns ``bootstrap_interval`` of several means; twice None below two topics.
+
+    Lists of the same length share their resamples, which take most of the time.
+    """
+    intervals: list[tuple[float, float] | tuple[None, None]] = [(None, None)] * len(lists)
+    for topics, numbers in group_by(range(len(lists)), lambda number: len(lists[number])).items():
+        if topics > 1:
+            means = _resampled_means([np.asarray(lists[number], dtype=float) for number in numbers])
+            for number, samples in zip(numbers, means, strict=True):
+                intervals[number] = interval_of(samples)
+    return intervals
+
+
 def resampled_means(values: Sequence[float]) -> NDArray[np.float64]:
     """Returns the mean over each of 10,000 resamples of topics.
 
     Args:
         values: the score per topic.
     """
-    scores = np.asarray(values, dtype=float)
-    return np.concatenate([scores[drawn].mean(axis=1) for drawn in _resamples(len(scores))])
+    return _resampled_means([np.asarray(values, dtype=float)])[0]
+
+
+def _resampled_means(lists: Sequence[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
+    """Returns ``resampled_means`` of lists of the same length."""
+    means = [np.empty(RESAMPLES) for _ in lists]
+    start = 0
+    for drawn in _resamples(len(lists[0])):
+        for means_of_list, values in zip(means, lists, strict=True):
+            means_of_list[start : start + len(drawn)] = values[drawn].mean(axis=1)
+        start += len(drawn)
+    return means
 
 
 def resampled_sums(values: NDArray[Any]) -> NDArray[np.float64]:

@@ -7,23 +7,27 @@ from itertools import chain, count, product
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Literal
 
-from touche.errors import ToucheError, warn
+from touche import tasks
+from touche.errors import ToucheError, check_choice, warn
 from touche.evaluation.comparison import (
     Comparison,
     Comparisons,
     comparisons,
     find_reference,
-    sources_with,
+    usual_evaluator,
     why_untested,
 )
-from touche.evaluation.notes import all_notes, all_warnings
-from touche.evaluation.scores import Score, by_measure
-from touche.evaluation.scoring import score
+from touche.evaluation.evaluators import EVALUATORS
+from touche.evaluation.judged import judged
+from touche.evaluation.scores import Score
+from touche.evaluation.scores import table as score_table
+from touche.evaluation.scoring import check_evaluators, ranks_stances, score
 from touche.evaluation.significance import SIGNIFICANT
 from touche.io.grouping import group_by
 from touche.io.markup import MARKUP, Markup
 from touche.io.optional import imported
-from touche.trec.run_forms import AnyQrels, AnyRun, run_sources
+from touche.tasks.measures import parse_measures
+from touche.trec.run_forms import AnyQrels, AnyRun, qrels_source, read_sources, run_sources
 
 if TYPE_CHECKING:
     from ir_measures.measures import Measure
@@ -177,31 +181,37 @@ def wide(
     """
     if every_two and reference is not None:
         raise ToucheError("every_two and reference exclude each other; pass only one")
-    sources = sources_with(reference, run_sources(runs))
-    evaluated = score(sources, task, evaluator, pairs, measure, qrels)
-    reference_run = find_reference(reference, sources, evaluated)
+    check_choice("order of pairs", pairs, ["exact", "any-order"])
+    sources = run_sources(runs)
+    card = None if task is None else tasks.task(task)
+    to_judge = judged(card, parse_measures(measure), qrels_source(qrels), any_order=pairs == "any-order")
+    chosen = evaluator or usual_evaluator(card, to_judge)
+    check_choice("evaluator", chosen, [*EVALUATORS, "both"])
+    evaluators = [*EVALUATORS] if chosen == "both" else [chosen]
+    check_evaluators(to_judge, evaluators)
+    runs_as_read = read_sources(sources, by_stance=ranks_stances(to_judge))
+    scored = score(runs_as_read, to_judge, evaluators)
+    path = find_reference(reference, sources, runs_as_read)
     tests = list[Comparisons]()
-    if every_two or reference_run is not None:
+    if every_two or path is not None:
         # Stances aren't tested. With any order of pairs, a run's second record isn't another run.
-        tested = [run for run in evaluated if run.is_ranking and not run.any_order]
-        tests = [
-            comparisons(rankings, name, reference_run, intervals=False)
-            for rankings in by_measure(tested)
-            for name in rankings[0].evaluations
-        ]
+        tested = [each for each in scored if each.is_ranking and not each.judged.any_order]
+        by_name = group_by(tested, lambda each: each.evaluator)
+        tests = [comparisons(rankings, card, path, intervals=False) for rankings in by_name.values()]
+    scores = score_table(scored, card)
     table = wide_table(
-        scores=[row for run in evaluated for row in run.scores.values()],
+        scores=scores,
         compared=[pair for test in tests for pair in test],
-        reference=reference_run.name if reference_run else "",
+        reference=next(each.name for each in scored if each.run.path == path) if path else "",
         every_two=every_two,
     )
     why_missing = [sentence for test in tests for sentence in why_untested(test)]
-    warnings = [*why_missing, *all_warnings(evaluated)]
+    warnings = [*why_missing, *scores.warnings]
     if tests:
         from touche.tira.provenance import different_statistics  # imported late: takes 20 ms
 
         warnings += different_statistics(sources)
-    table = replace(table, warnings=tuple(warnings), notes=all_notes(evaluated))
+    table = replace(table, warnings=tuple(warnings), notes=scores.notes)
     for text in table.warnings:
         warn(text)
     return table

@@ -1,7 +1,7 @@
 """Ids, paths and tags, and how error messages quote values."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from numbers import Integral
 from os import PathLike, fspath
 from pathlib import Path
@@ -114,3 +114,13 @@ def check_new_id(value: str, noun: str, seen: set[str], path: Path | str, line: 
         raise InputError(path, f"{noun} {value!r} occurs a second time", "remove one of the two", line=line)
     seen.add(value)
     return value
+
+
+def numbered(name: str, taken: Collection[str]) -> str:
+    """Returns a name that isn't taken: the name itself, or ``NAME (2)`` or the like."""
+    free = name
+    number = 1
+    while free in taken:
+        number += 1
+        free = f"{name} ({number})"
+    return free

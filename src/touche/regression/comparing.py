@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import cache
 
 from touche.baselines.expected import (
     REPORTED,
@@ -16,8 +16,8 @@ from touche.baselines.expected import (
 from touche.data.datasets import open_dataset
 from touche.errors import ToucheError
 from touche.evaluation.evaluators import EVALUATORS, Evaluation
-from touche.evaluation.scores import Evaluated
-from touche.evaluation.scoring import evaluate_dimension
+from touche.evaluation.judged import judged
+from touche.evaluation.scoring import ByEvaluator, by_evaluator, score
 from touche.regression.outcomes import (
     CHANGED,
     NOT_AS_REPORTED,
@@ -32,17 +32,23 @@ from touche.tasks import dataset, measure_of
 from touche.tasks.task_records import rounded
 from touche.trec.columns import Run
 
-Scored = Callable[[str], Evaluated]
+Scores = Callable[[str], ByEvaluator]
 """Returns a run's scores in a judged dimension of its dataset."""
 
 
-def scored(run: Run, dataset_id: str) -> Scored:
+def scores_of(run: Run, dataset_id: str) -> Scores:
     """Returns a function that scores a run in a dimension, each dimension once."""
     task, _ = dataset(dataset_id)
-    return cache(partial(evaluate_dimension, run, task))
+
+    @cache
+    def scores(dimension: str) -> ByEvaluator:
+        [group] = by_evaluator(score([run], judged(task, dimensions=[dimension])))
+        return group
+
+    return scores
 
 
-def compare(entry: Expected, run: Run, scores: Scored) -> Outcome:
+def compare(entry: Expected, run: Run, scores: Scores) -> Outcome:
     """Compares a rerun, or an entry's official run, with what the entry expects.
 
     An error is an outcome too: the entry failed.
@@ -53,7 +59,7 @@ def compare(entry: Expected, run: Run, scores: Scored) -> Outcome:
         return failed(entry, error)
 
 
-def _compared(entry: Expected, run: Run, scores: Scored) -> Outcome:
+def _compared(entry: Expected, run: Run, scores: Scores) -> Outcome:
     """Measures what the entry is about."""
     if isinstance(entry, ExpectedScore):
         evaluation = _evaluation(scores(entry.dimension), entry.measure, entry.evaluator)
@@ -95,7 +101,7 @@ def _outcome(
     return Outcome(expected=entry, verdict=verdict, got=got, judged=judged, remark=remark, topics=topics)
 
 
-def _compared_topics(entry: ExpectedTopics, scores: Scored) -> Outcome:
+def _compared_topics(entry: ExpectedTopics, scores: Scores) -> Outcome:
     """Counts the topics with their published value; the remark names the others."""
     task, _ = dataset(entry.dataset)
     values = list[TopicValue]()
@@ -113,11 +119,12 @@ def _compared_topics(entry: ExpectedTopics, scores: Scored) -> Outcome:
     return _outcome(entry, got, remark=remark, topics=values)
 
 
-def _evaluation(run: Evaluated, measure: str, evaluator: str) -> Evaluation:
+def _evaluation(group: ByEvaluator, measure: str, evaluator: str) -> Evaluation:
     """Returns the scores for a measure, which can differ from the task's."""
-    if measure == run.measure.name:
-        return run.evaluations[evaluator]
-    return EVALUATORS[evaluator](run.lines, run.judgments, measure_of(measure))
+    first = next(iter(group.values()))
+    if measure == first.judged.measure.name:
+        return group[evaluator].evaluation
+    return EVALUATORS[evaluator](first.run, first.judged.qrels, measure_of(measure))
 
 
 def ranking_digest(run: Run) -> str:

@@ -17,8 +17,8 @@ from touche.data.datasets import open_dataset
 from touche.data.places import find, locate
 from touche.errors import ToucheError, choice
 from touche.evaluation.agreement import EVALUATOR, Overlap, overlap_of, scored_overlap
-from touche.evaluation.scores import Evaluated
-from touche.evaluation.scoring import evaluate_dimension
+from touche.evaluation.judged import judged
+from touche.evaluation.scoring import Scored, score
 from touche.identification.counts import NAMED
 from touche.identification.fitting import Fit
 from touche.identification.hypotheses import Hypothesis
@@ -112,11 +112,11 @@ def agreements(official: Path, rerun: Run, dataset_id: str, names: tuple[str, st
     for dimension, judgments in task.qrels.items():
         if dimension == STANCE or not find("qrels", judgments.file):
             continue
-        official_scores = _evaluated(official_run, task, dimension)
-        rerun_scores = _evaluated(rerun, task, dimension)
+        official_scores = _scored(official_run, task, dimension)
+        rerun_scores = _scored(rerun, task, dimension)
         # The test needs two topics. Topics missing from the rerun count 0.
-        if len(official_scores.evaluations[EVALUATOR].per_topic) > 1:
-            scored.append(scored_overlap(unscored, official_scores, rerun_scores))
+        if len(official_scores.evaluation.per_topic) > 1:
+            scored.append(scored_overlap(unscored, task, official_scores, rerun_scores))
     return scored or [unscored]
 
 
@@ -150,9 +150,8 @@ def _check_parameters(fit: Fit, known: Mapping[str, float], whose: str) -> None:
             raise ToucheError(f"{problem}; correct the baseline, or its entry in expected.toml")
 
 
-def _evaluated(run: Run, task: Task, dimension: str) -> Evaluated:
-    """Evaluates a run. Drops topics missing from a partial run, which trec_eval counts as 0."""
-    evaluated = evaluate_dimension(run, task, dimension)
-    evaluation = evaluated.evaluations[EVALUATOR]
-    per_topic = {topic: value for topic, value in evaluation.per_topic.items() if topic in run.by_topic}
-    return replace(evaluated, evaluations={EVALUATOR: replace(evaluation, per_topic=per_topic)})
+def _scored(run: Run, task: Task, dimension: str) -> Scored:
+    """Scores a run. Drops topics missing from a partial run, which trec_eval counts as 0."""
+    [each] = score([run], judged(task, dimensions=[dimension]), [EVALUATOR])
+    values = {topic: value for topic, value in each.evaluation.per_topic.items() if topic in run.by_topic}
+    return replace(each, evaluation=replace(each.evaluation, per_topic=values))

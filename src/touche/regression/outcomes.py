@@ -14,7 +14,7 @@ from touche.baselines.expected import Expected
 from touche.data.places import remedy_for
 from touche.errors import NotInstalledError, ToucheError, one_line
 from touche.evaluation.agreement import Overlap
-from touche.evaluation.scores import Evaluated
+from touche.evaluation.scoring import Scored
 from touche.runners.container_runs import Usage
 from touche.trec.framed import Table
 
@@ -73,7 +73,7 @@ class Outcome:
         remark: why it failed, or further results.
         usage: the run's time and memory, or None without a run.
         topics: each topic's published and measured value, if the entry compares topics.
-        evaluated: the run in all dimensions with qrels, if runs are kept; only set in one of a rerun's
+        scored: the run in all dimensions with qrels, if runs are kept; only set in one of a rerun's
             outcomes.
         agreements: how the rerun agrees with official runs; only set in one of a rerun's outcomes.
     """
@@ -85,7 +85,7 @@ class Outcome:
     remark: str = ""
     usage: Usage | None = None
     topics: Sequence[TopicValue] = ()
-    evaluated: Sequence[Evaluated] = ()
+    scored: Sequence[Scored] = ()
     agreements: Sequence[Overlap] = ()
 
     @property

@@ -15,7 +15,7 @@ from touche.data.places import find
 from touche.data.publishers import Source
 from touche.data.sources import find_source, public_run_source
 from touche.errors import ToucheError
-from touche.evaluation.scoring import evaluate
+from touche.evaluation.scores import evaluate
 from touche.io.identifiers import optional_path
 from touche.io.progress import watched
 from touche.io.writing import write_whole

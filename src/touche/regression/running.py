@@ -16,15 +16,14 @@ from touche.baselines.loader import baseline_folder
 from touche.data.places import find, has_dataset, locate
 from touche.errors import ToucheError, check_choice
 from touche.evaluation.agreement import Overlap
-from touche.evaluation.scores import Evaluated
-from touche.evaluation.scoring import with_names
+from touche.evaluation.scoring import Scored, unique_names
 from touche.io.grouping import group_by
 from touche.io.identifiers import baseline_names, optional_path
 from touche.io.optional import imported
 from touche.io.progress import bar, processors
 from touche.io.temporary import temporary_folder
 from touche.io.writing import check_outputs, make_folder, whole, write_whole
-from touche.regression.comparing import Scored, compare, scored
+from touche.regression.comparing import Scores, compare, scores_of
 from touche.regression.log import append_to_log, check_log, logged_scores
 from touche.regression.outcomes import (
     MISSING,
@@ -161,11 +160,13 @@ def _write_page(outcomes: Sequence[Outcome], folder: Path, runner: str, command:
     parts = []
     remarks = [f"The runner is {runner}, on {processors()} processors ({machine()})."]
     for dataset, group in group_by(outcomes, lambda outcome: outcome.expected.dataset).items():
-        runs = [run for outcome in group for run in outcome.evaluated]
-        if not runs:
+        scored = [each for outcome in group for each in outcome.scored]
+        if not scored:
             continue
+        names = unique_names({each.run.path: each.run.tag for each in scored})
+        scored = [replace(each, name=names[each.run.path]) for each in scored]
         try:
-            parts.append(task_report(with_names(runs), dataset))
+            parts.append(task_report(scored, tasks.dataset(dataset)[0], dataset))
         except Exception as error:  # a faulty run must not prevent the page
             remarks.append(f"There is no report on {dataset}: {error}.")
     report = Report(
@@ -253,7 +254,7 @@ def rerun(
                     to_rerun.append(entry)
                 else:
                     official_run = read_run(locate("runs", entry.run))
-                    outcomes.append(compare(entry, official_run, scored(official_run, entry.dataset)))
+                    outcomes.append(compare(entry, official_run, scores_of(official_run, entry.dataset)))
             except Exception as error:
                 outcomes.append(failed(entry, error))
         if to_rerun:
@@ -298,23 +299,23 @@ def _rerun_outcomes(
         usages = [run(job) for job in jobs]
         contents = {(job.output / RUN_FILE).read_bytes() for job in jobs}  # one if both runs are the same
         lines = read_run(_copy_run(jobs[0], keep) if keep else jobs[0].output / RUN_FILE)
-    scores = scored(lines, first.dataset)
+    scores = scores_of(lines, first.dataset)
     outcomes = [replace(compare(entry, lines, scores), usage=usages[0]) for entry in group]
     agreements = _agreements([*others, *outcomes], lines)
     if len(contents) > 1:
         outcomes = [replace(outcome, verdict=NOT_THE_SAME) for outcome in outcomes]
-    evaluated = _in_all_dimensions(first.dataset, scores) if keep else ()
-    return [replace(outcomes[0], agreements=agreements, evaluated=evaluated), *outcomes[1:]]
+    scored = _in_all_dimensions(first.dataset, scores) if keep else ()
+    return [replace(outcomes[0], agreements=agreements, scored=scored), *outcomes[1:]]
 
 
-def _in_all_dimensions(dataset_id: str, scores: Scored) -> list[Evaluated]:
+def _in_all_dimensions(dataset_id: str, scores: Scores) -> list[Scored]:
     """Returns the scores that a report shows: those in each dimension whose qrels are usable."""
     task, _ = tasks.dataset(dataset_id)
-    evaluated = list[Evaluated]()
+    scored = list[Scored]()
     for dimension in task.qrels:
         with suppress(ToucheError):
-            evaluated.append(scores(dimension))
-    return evaluated
+            scored += scores(dimension).values()
+    return scored
 
 
 def _agreements(outcomes: Sequence[Outcome], run: Run) -> list[Overlap]:

@@ -23,9 +23,11 @@ from touche.errors import InputError, ParameterError, ToucheError, check_choice,
 from touche.evaluation.cross_validation import FOLDS, CrossValidation, cross_validated
 from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.image_scores import means_of_topics
+from touche.evaluation.judged import judged
+from touche.evaluation.leaderboard import rank_of
 from touche.evaluation.notes import doubts
-from touche.evaluation.scores import Evaluated
-from touche.evaluation.scoring import check_evaluators, judgments_of, score_runs
+from touche.evaluation.scores import rows
+from touche.evaluation.scoring import Judged, Scored, check_evaluators, ranks_stances, score
 from touche.io.grouping import group_by
 from touche.io.identifiers import check_path, check_tag, dataset_name, optional_path
 from touche.io.progress import watched
@@ -39,7 +41,7 @@ from touche.tasks.measures import parse_measures
 from touche.tira.outputs import METADATA_FILE
 from touche.trec.columns import Run
 from touche.trec.framed import Table, formatted
-from touche.trec.run_forms import AnyQrels, QrelsSource, RunSource, qrels_source
+from touche.trec.run_forms import AnyQrels, RunSource, qrels_source
 from touche.trec.runs import RUN_FILE
 
 if TYPE_CHECKING:
@@ -110,17 +112,16 @@ def sweep(
         if task is None and is_dataset(name):
             task = name
         judgments = qrels_source(qrels)
-        file = judgments.file if judgments else None
-        scored = tasks.tasks_scored_by(task, parse_measures(measure), file)
-        for scored_task in scored:
-            check_evaluators(scored_task, [evaluator])
+        card = None if task is None else tasks.task(task)
+        to_judge = judged(card, parse_measures(measure), judgments)
+        check_evaluators(to_judge, [evaluator])
         source = opened(name, needs_documents=ranker.needs_documents)
         log(f"{ranker.name}: {source.description}")
         if folder and folder.exists():
             tables = [folder / SETTINGS_FILE, folder / FOLDS_FILE]
             check_outputs(tables, [judgments.path] if judgments and judgments.content is None else [])
         result = run_settings(
-            ranker, source, run_folder, settings, scored, evaluator, cross_validation, judgments
+            ranker, source, run_folder, settings, card, to_judge, evaluator, cross_validation
         )
     if folder:
         result = replace(result, warnings=[*result.warnings, *_write_tables(result, folder)])
@@ -187,10 +188,10 @@ def run_settings(
     source: Input,
     output: Path,
     settings: Sequence[Options],
-    scored: Sequence[Task],
+    task: Task | None,
+    to_judge: Sequence[Judged],
     evaluator: str,
     cross_validation: str | None = None,
-    qrels: QrelsSource | None = None,
 ) -> Sweep:
     """Runs a baseline with several settings and scores the runs.
 
@@ -202,8 +203,8 @@ def run_settings(
         source: its input. Settings whose rankings start from the same counts share a pass over it.
         output: a folder for the settings' folders.
         settings: the values of all options, per setting.
-        scored: the runs' task, once per measure.
-        qrels: judgments to use instead of the task's.
+        task: the runs' task, if there is one.
+        to_judge: what to score the runs against.
         evaluator: ``trec_eval`` or ``touche``.
         cross_validation: a name in ``FOLDS``, or None.
 
@@ -211,7 +212,9 @@ def run_settings(
         ToucheError: if two settings have the same tag, a run fails (the runs before it remain), or a run
             can't be scored (all runs remain).
     """
-    judged = judgments_of(scored, qrels)
+    rankings = [each for each in to_judge if not each.stances]
+    if not rankings:
+        raise ToucheError("there are no judgments of rankings; pass qrels")
     with_folders = _settings_with_folders(ranker, output, settings)
     # All settings share what was read, so that documents aren't read again for each setting.
     readings = Readings()
@@ -226,16 +229,15 @@ def run_settings(
             topic_warnings[f"{ranker.name}: nothing found for topic {topic.number}: {topic.title}"] = None
         file = setting.folder / RUN_FILE
         try:
-            evaluated = score_runs([RunSource(file, run, file)], scored, judged, [evaluator])
+            read = RunSource(file, run, file).read(by_stance=ranks_stances(rankings))
+            scored = score([read], rankings, [evaluator])
         except ToucheError as error:
             unscored.append(error)
             continue
-        by_folder[setting.folder] = [_score(setting, each) for each in evaluated if each.is_ranking]
+        by_folder[setting.folder] = _scores(setting, scored, task)
     if unscored:
         raise unscored[0]
     scores = tuple(score for setting in with_folders for score in by_folder[setting.folder])
-    if not scores:
-        raise ToucheError(f"{scored[0].id} has no judgments of rankings; pass qrels")
     result = Sweep(
         baseline=ranker.name,
         scores=Table(SettingScore, scores),
@@ -280,12 +282,18 @@ def _in_passes(runs: Runs, readings: Readings, settings: Sequence[Setting]) -> I
         settings = postponed
 
 
-def _score(setting: Setting, run: Evaluated) -> SettingScore:
-    """Returns a run's score without the run itself, because a sweep may have thousands."""
-    # One evaluator was requested. If it lacks the measure, the other one has computed it.
-    [score] = run.scores.values()
-    values = means_of_topics(run.evaluations[score.evaluator].per_topic)
-    return SettingScore(**vars(score), setting=setting, values=values, doubts=tuple(doubts(run)))
+def _scores(setting: Setting, scored: Sequence[Scored], task: Task | None) -> list[SettingScore]:
+    """Returns a setting's scores without its run, because a sweep may have thousands."""
+    ranks = {each: rank_of(each, task) for each in scored}
+    return [
+        SettingScore(
+            **vars(row),
+            setting=setting,
+            values=means_of_topics(each.evaluation.per_topic),
+            doubts=tuple(doubts({each.evaluator: each}, task)),
+        )
+        for each, row in zip(scored, rows(scored, task, ranks), strict=True)
+    ]
 
 
 def _doubts(scores: Iterable[SettingScore]) -> Iterator[str]:

@@ -2,30 +2,31 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from touche.evaluation.scores import Evaluated
+from touche.evaluation.scoring import Scored
 from touche.reports.report_records import Ranked, ShownDocument
 from touche.reports.texts import passage, title_terms
-from touche.tasks import STANCE
+from touche.tasks import STANCE, Task
+from touche.tasks.task_records import CUTOFF
 from touche.trec.topics import in_order
 
 Texts = Mapping[str, Sequence[tuple[str, str]]]  # each part's kind and text
 Ranks = Mapping[str, Mapping[str, Sequence[Ranked]]]  # by topic and document, one per run that contains it
 
 
-def ranked_documents(runs: Iterable[Evaluated]) -> Ranks:
+def ranked_documents(runs: Iterable[Scored]) -> Ranks:
     """Returns the ranks of each run's first documents, by trec_eval and the organizers' script."""
     ranks: dict[str, dict[str, list[Ranked]]] = {}
-    for run in runs:
-        depth = run.task.cutoff
-        for topic, order in run.lines.by_score.items():
+    for each in runs:
+        depth = each.judged.measure.cutoff or CUTOFF
+        for topic, order in each.run.by_score.items():
             trec_eval_ranks = {line: rank for rank, line in enumerate(order[:depth].tolist(), 1)}
             # The organizers' script reads the rank column.
-            script_order = run.lines.by_rank[topic][:depth].tolist()
+            script_order = each.run.by_rank[topic][:depth].tolist()
             script_ranks = {line: rank for rank, line in enumerate(script_order, 1)}
             indices = list(trec_eval_ranks | script_ranks)  # lines that come first in one of the orders
-            for index, line in zip(indices, run.lines.take(indices), strict=True):
+            for index, line in zip(indices, each.run.take(indices), strict=True):
                 ranked = Ranked(
-                    run=run.name,
+                    run=each.name,
                     rank=trec_eval_ranks.get(index, 0),
                     script_rank=script_ranks.get(index, 0),
                     score=line.score,
@@ -36,18 +37,23 @@ def ranked_documents(runs: Iterable[Evaluated]) -> Ranks:
 
 
 def first_results(
-    ranks: Ranks, runs: Sequence[Evaluated], texts: Texts, titles: Mapping[str, str]
+    ranks: Ranks,
+    scored: Sequence[Scored],
+    task: Task | None,
+    texts: Texts,
+    titles: Mapping[str, str],
 ) -> dict[str, list[ShownDocument]]:
     """Returns each judged topic's first results, as deep as the measure scores, best rank first.
 
     Args:
         ranks: all first results' ranks.
-        runs: the runs in all dimensions, for their judgments.
+        scored: the runs in all dimensions, for their judgments.
+        task: their task, if there is one.
         texts: known texts.
         titles: the topics' titles.
     """
-    task = runs[0].task
-    qrels = {run.dimension: run.judgments for run in runs}
+    qrels = {each.judged.dimension: each.judged.qrels for each in scored}
+    stances = next((each.judged.stances for each in scored if each.judged.stances), ())
     topics: dict[str, list[ShownDocument]] = {}
     judged_topics = {topic for judged in qrels.values() for topic in judged}
     for topic in sorted(ranks.keys() & judged_topics, key=in_order):
@@ -59,8 +65,8 @@ def first_results(
             }
             stance = labels.get(STANCE)
             if isinstance(stance, int):  # judged stances are indices; the page shows words
-                labels[STANCE] = task.stances[stance]
-            ids = task.rules.ids_of(document)
+                labels[STANCE] = stances[stance]
+            ids = task.rules.ids_of(document) if task else [document]
             parts = [part for id in ids for part in texts.get(id, ())]
             topics[topic].append(
                 ShownDocument(

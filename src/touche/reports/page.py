@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 from touche import tasks
 from touche.errors import ToucheError
-from touche.evaluation.comparison import find_reference, sources_with
+from touche.evaluation.comparison import find_reference
 from touche.evaluation.evaluators import TREC_EVAL_VERSION
+from touche.evaluation.judged import judged
 from touche.evaluation.score_columns import PAGE, score_columns
-from touche.evaluation.scoring import judgments_of, score_runs
+from touche.evaluation.scoring import ranks_stances, score
 from touche.io.identifiers import as_path
 from touche.io.optional import imported
 from touche.io.origin import clone, origin
@@ -24,7 +25,7 @@ from touche.reports.plots import plot_intervals, save
 from touche.reports.report_content import published_parts, task_report
 from touche.reports.report_records import Report, TaskReport
 from touche.tira.provenance import different_statistics
-from touche.trec.run_forms import AnyQrels, AnyRun, list_of_runs, qrels_source, run_sources
+from touche.trec.run_forms import AnyQrels, AnyRun, list_of_runs, qrels_source, read_sources, run_sources
 
 if TYPE_CHECKING:
     from ir_measures.measures import Measure
@@ -76,15 +77,16 @@ def report(
         parts = list(published_parts())
         return write(Report("Published results of Touché", command, parts, gallery=True), folder)
     judgments = qrels_source(qrels)
-    file = judgments.file if judgments else None
-    scored_task = tasks.task_scored_by(task, None if measure is None else str(measure), file)
+    card = None if task is None else tasks.task(task)
     sources = run_sources(runs)
     inputs = [source for source in (*sources, judgments) if source is not None]
     check_outputs([folder / PAGE_FILE], [source.path for source in inputs if source.content is None])
-    sources = sources_with(reference, sources)
-    evaluated = score_runs(sources, [scored_task], judgments_of([scored_task], judgments))
-    reference_run = find_reference(reference, sources, evaluated)
-    part = task_report(evaluated, task or scored_task.id, reference_run.name if reference_run else "")
+    to_judge = judged(card, [None if measure is None else str(measure)], judgments)
+    runs_as_read = read_sources(sources, by_stance=ranks_stances(to_judge))
+    scored = score(runs_as_read, to_judge)
+    path = find_reference(reference, sources, runs_as_read)
+    # Without a task, the page is about the user's judgments.
+    part = task_report(scored, card, task or Path(scored[0].judged.file).name, path)
     for warning in (different := different_statistics(sources)):
         _log.warning(warning)
     part = replace(part, warnings=[*part.warnings, *different])
@@ -142,7 +144,7 @@ def _write_plots(part: TaskReport, folder: Path) -> Mapping[tuple[str, str], str
     plot_names = {}
     for view in watched(part.views, "drawing", "plots", len(part.views)):
         name = f"{part.id}-{view.id}-intervals"
-        label = f"{part.task.measure_for(view.dimension)} ({view.evaluator}), {view.dimension}"
+        label = f"{view.measure} ({view.evaluator}), {view.dimension}"
         save(plot_intervals(view.listed, label), folder / name)
         plot_names[view.dimension, view.evaluator] = name
     return plot_names

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 
 from touche import tasks
 from touche.baselines.expected import SCRIPT
@@ -11,12 +12,26 @@ from touche.data.judgments import topic_titles
 from touche.data.places import find, find_corpus, locate
 from touche.documents.discovery import find_documents
 from touche.errors import ToucheError
-from touche.evaluation.comparison import Comparison, Comparisons, comparisons, why_untested
+from touche.evaluation.comparison import (
+    Comparison,
+    Comparisons,
+    comparisons,
+    usual_evaluator,
+    why_untested,
+)
 from touche.evaluation.evaluators import EVALUATORS, Evaluation
-from touche.evaluation.leaderboard import comparable, names
+from touche.evaluation.judged import judged
+from touche.evaluation.leaderboard import (
+    comparable,
+    is_complete,
+    names,
+    other_md5,
+    published_with,
+    rank_of,
+)
 from touche.evaluation.notes import all_warnings, score_notes
-from touche.evaluation.scores import Evaluated
-from touche.evaluation.scoring import score_task
+from touche.evaluation.scores import Score, rows
+from touche.evaluation.scoring import ByEvaluator, Scored, by_evaluator, ranks_stances, score
 from touche.evaluation.wide import run_letters
 from touche.io.grouping import group_by
 from touche.io.opening import is_file, md5
@@ -27,7 +42,8 @@ from touche.reports.report_records import LeaderboardRow, RunFile, TaskReport, V
 from touche.reports.texts import read_texts
 from touche.tasks import STANCE, Corpus, Measure, Published, Task
 from touche.tasks.public_runs import checks
-from touche.tasks.task_records import rounded
+from touche.tasks.task_records import CUTOFF, DECIMALS, rounded
+from touche.trec.run_forms import read_sources, run_sources
 
 _DEPTHS = (1, 3, 5, 10, 20)  # nDCG cutoffs that a report compares
 _PARTIAL = (
@@ -36,57 +52,86 @@ _PARTIAL = (
 )
 
 
-def task_report(runs: Sequence[Evaluated], dataset: str, reference: str = "") -> TaskReport:
-    """Returns the report on a task's evaluated runs, with the texts of their first results.
+def task_report(
+    scored: Sequence[Scored], task: Task | None, dataset: str, reference: Path | None = None
+) -> TaskReport:
+    """Returns the report on a task's scored runs, with the texts of their first results.
 
     Args:
-        runs: all runs in all dimensions, with all the measure's evaluators.
-        dataset: the id of the task, or of a dataset with another corpus, which provides the texts.
-        reference: the name of the run to compare the others with. By default the organizers' baseline, as
+        scored: all runs in all dimensions, with all the measure's evaluators.
+        task: their task; None if there is only the user's judgments.
+        dataset: the id of the task, or of a dataset with another corpus, which provides the texts; the file name
+            of the user's judgments if there is no task.
+        reference: the path of the run to compare the others with. By default the organizers' baseline, as
             submitted or rerun by ``touche run``; if it isn't among the runs, the run with the highest
             comparable mean.
 
     Raises:
         ToucheError: if a file is now missing, or the corpus is broken.
     """
-    task = runs[0].task
-    rankings = _best_first([run for run in runs if run.is_ranking])
-    detected = [run for run in runs if not run.is_ranking]
+    groups = _best_first(by_evaluator(scored))
+    rankings = [group for group in groups if _first(group).is_ranking]
+    detected = [group for group in groups if not _first(group).is_ranking]
     if not rankings:
         raise ToucheError("a report shows rankings, but only stances are judged; use touche evaluate")
-    by_dimension = group_by([*rankings, *detected], lambda run: run.dimension)
-    runs_once = by_dimension[rankings[0].dimension]  # each dimension has all runs
-    views, reasons_without_test = _views(rankings, reference)
-    warnings = [*reasons_without_test, *all_warnings(runs)]
-    notes = {dimension: score_notes(evaluated) for dimension, evaluated in by_dimension.items()}
-    stance, reasons_without_comparison = _stance_view(task, detected)
+    by_dimension = group_by([*rankings, *detected], lambda group: _first(group).judged.dimension)
+    # Each dimension has all runs.
+    runs_once = [_first(group) for group in by_dimension[_first(rankings[0]).judged.dimension]]
+    ranks = {each: rank_of(each, task) for each in scored}
+    scores = dict(zip(scored, rows(scored, task, ranks, with_bounds=True), strict=True))
+    views, reasons_without_test = _views(rankings, scores, task, reference)
+    warnings = [*reasons_without_test, *all_warnings(scored, task)]
+    notes = {
+        dimension: score_notes([each for group in in_dimension for each in group.values()], task, ranks)
+        for dimension, in_dimension in by_dimension.items()
+    }
+    stance, reasons_without_comparison = _stance_view(task, detected, scores)
     if reasons_without_comparison:
         notes[STANCE] += reasons_without_comparison
-    # The user's own judgments make a task that isn't a dataset.
+    is_official = runs_once[0].judged.is_official
     corpus_of_dataset = [tasks.dataset(dataset)[1]] if tasks.is_dataset(dataset) else []
-    corpora = [*corpus_of_dataset, *task.corpora.values()]  # texts come from the first one that is here
-    if task.published and corpora[0] != task.corpora["full"]:  # a part of the collection
+    # Texts come from the first one that is here.
+    corpora = [*corpus_of_dataset, *(task.corpora.values() if task else ())]
+    is_part = task is not None and corpora[0] != task.corpora["full"]
+    if task is not None and task.published and is_official and is_part:
         warnings.insert(0, _PARTIAL)
-    ranks = ranked_documents(runs_once)
-    results = {result for documents in ranks.values() for result in documents}
-    wanted = {id for result in results for id in task.rules.ids_of(result)}
+    documents_by_topic = ranked_documents(runs_once)
+    results = {result for documents in documents_by_topic.values() for result in documents}
+    wanted = {id for result in results for id in (task.rules.ids_of(result) if task else [result])}
     folders = ((corpus, find_corpus(corpus)) for corpus in corpora)
     available, folder = next((pair for pair in folders if pair[1]), (None, None))
     texts = read_texts(wanted, find_documents(folder)) if folder else {}
-    titles = topic_titles(task)
+    titles = topic_titles(task) if task else {}
+    names = {each.run.path: each.name for each in runs_once}
     return TaskReport(
         dataset=dataset,
         task=task,
+        is_official=is_official,
         runs=_files(runs_once),
-        reference=reference or _default_reference(runs_once, views),
+        reference=names[reference] if reference else _default_reference(runs_once, views, task),
         views=views,
         notes=notes,
         titles=titles,
-        topics=first_results(ranks, [*rankings, *detected], texts, titles),
+        topics=first_results(documents_by_topic, scored, task, texts, titles),
         warnings=warnings,
         missing_texts=_missing_texts(corpora, available, wanted, texts),
         stance=stance,
     )
+
+
+def score_files(runs: Sequence[Path], task: Task) -> list[Scored]:
+    """Scores run files in all dimensions of a task, with all evaluators.
+
+    Raises:
+        ToucheError: if a run is unusable or judgments are missing.
+    """
+    to_judge = judged(task)
+    return score(read_sources(run_sources(runs), by_stance=ranks_stances(to_judge)), to_judge)
+
+
+def _first(group: ByEvaluator) -> Scored:
+    """Returns a run's score with the first evaluator, for what doesn't depend on the evaluator."""
+    return next(iter(group.values()))
 
 
 def published_parts() -> Iterator[TaskReport]:
@@ -109,52 +154,53 @@ def published_parts() -> Iterator[TaskReport]:
             if path.name.removesuffix(".gz").endswith((".run", ".txt")) and path.is_file()
         )
         views = [
-            _published_view(published) for published in group_by(rows, lambda row: row.dimension).values()
+            _published_view(published, task)
+            for published in group_by(rows, lambda row: row.dimension).values()
         ]
-        stance, _ = _stance_view(task, [])
+        stance, _ = _stance_view(task, [], {})
         part = TaskReport(dataset=task.id, task=task, views=views, stance=stance)
         if runs:
             try:
-                part = task_report(score_task(runs, task), task.id)
+                part = task_report(score_files(runs, task), task, task.id)
             except ToucheError as error:
                 part = replace(part, warnings=[f"the available runs are omitted: {error}"])
         if rows or runs:
             yield part
 
 
-def _best_first(runs: Sequence[Evaluated]) -> list[Evaluated]:
+def _best_first(groups: Sequence[ByEvaluator]) -> list[ByEvaluator]:
     """Sorts runs by their mean in the first dimension with the first evaluator, best first."""
-    means: dict[str, float] = {}
-    for run in runs:
-        first_score = next(iter(run.scores.values()))
-        means.setdefault(run.name, first_score.mean or 0.0)  # a run's later records are for other dimensions
-    return sorted(runs, key=lambda run: -means[run.name])
+    means: dict[Path, float] = {}
+    for group in groups:
+        first = _first(group)
+        means.setdefault(first.run.path, first.evaluation.mean or 0.0)  # later groups: other dimensions
+    return sorted(groups, key=lambda group: -means[_first(group).run.path])
 
 
-def _files(runs: Sequence[Evaluated]) -> list[RunFile]:
+def _files(runs: Sequence[Scored]) -> list[RunFile]:
     """Returns the runs with their letters. A run without a file has no md5."""
-    letters = run_letters(run.name for run in runs)
+    letters = run_letters(each.name for each in runs)
     return [
         RunFile(
-            name=run.name,
-            letters=letters[run.name].upper(),
-            path=run.path,
-            md5=md5(run.path) if is_file(run.path) else "",
+            name=each.name,
+            letters=letters[each.name].upper(),
+            path=each.run.path,
+            md5=md5(each.run.path) if is_file(each.run.path) else "",
         )
-        for run in runs
+        for each in runs
     ]
 
 
-def _default_reference(runs: Sequence[Evaluated], views: Sequence[View]) -> str:
+def _default_reference(runs: Sequence[Scored], views: Sequence[View], task: Task | None) -> str:
     """Returns the run to compare with: an organizers' baseline, or the best run, if possible a comparable
     one; empty for a single run.
     """
     if len(runs) < 2:
         return ""
-    baselines = [row for row in runs[0].task.published if row.baseline]
+    baselines = [row for row in task.published if row.baseline] if task else []
     tags = {*rerun_tags(baselines), *(row.tag for row in baselines)}
     plain_tags = {_plain(tag) for tag in tags}
-    baseline_names = [run.name for run in runs if _plain(run.tag) in plain_tags]
+    baseline_names = [each.name for each in runs if _plain(each.run.tag) in plain_tags]
     comparable_names = [row.name for row in views[0].run_rows.values() if not row.doubtful]
     return next(iter([*baseline_names, *comparable_names, *views[0].run_rows]))
 
@@ -177,114 +223,144 @@ def _missing_texts(
     return f"{missing} of {len(wanted)} texts are not in corpora/{available.directory}." if missing else ""
 
 
-def _published_view(published: Sequence[Published]) -> View:
+def _published_view(published: Sequence[Published], task: Task) -> View:
     """Returns a view of a dimension's published results, without runs."""
-    board = _board(runs=[], evaluator="", published=published, twins={})
-    return View(dimension=published[0].dimension, evaluator="as published", board=board)
+    dimension = published[0].dimension
+    return View(
+        dimension=dimension,
+        evaluator="as published",
+        measure=task.measure_for(dimension),
+        board=_board(runs=[], scores={}, published=published, twins={}, task=task),
+    )
 
 
-def _views(runs: Sequence[Evaluated], reference: str) -> tuple[list[View], list[str]]:
+def _views(
+    groups: Sequence[ByEvaluator],
+    scores: Mapping[Scored, Score],
+    task: Task | None,
+    reference: Path | None,
+) -> tuple[list[View], list[str]]:
     """Returns a view per dimension and evaluator, and sentences about pairs of runs without a test.
 
     The views of the task's usual evaluator come first.
 
     Args:
-        runs: the rankings in all dimensions, best first.
-        reference: the name of the run that all others are compared with; empty to compare all pairs.
+        groups: the rankings in all dimensions, best first.
+        scores: the row of each score.
+        task: their task, if there is one.
+        reference: the path of the run that all others are compared with; None to compare all pairs.
     """
     views = list[View]()
     reasons_without_test = list[str]()
-    by_dimension = group_by(runs, lambda run: run.dimension)
-    has_pairs = len({run.path for run in runs}) > 1  # comparing one run is an error
-    reference_run = next((run for run in runs if run.name == reference), None)
-    usual = runs[0].task.usual_evaluator
-    for evaluator in sorted(runs[0].evaluations, key=lambda name: name != usual):
-        compared = comparisons(runs, evaluator, reference_run) if has_pairs else Comparisons(Comparison, ())
+    by_dimension = group_by(groups, lambda group: _first(group).judged.dimension)
+    has_pairs = len({_first(group).run.path for group in groups}) > 1  # comparing one run is an error
+    usual = usual_evaluator(task, [_first(group).judged for group in groups])
+    for evaluator in sorted(groups[0], key=lambda name: name != usual):
+        by_it = [group[evaluator] for group in groups]
+        compared = comparisons(by_it, task, reference) if has_pairs else Comparisons(Comparison, ())
         reasons_without_test += why_untested(compared)
-        for dimension, rankings in by_dimension.items():
-            published = {name: comparable(runs[0].task, dimension, name) for name in runs[0].evaluations}
-            in_dimension = [comparison for comparison in compared if comparison.dimension == dimension]
-            views.append(_view(rankings, evaluator, published, in_dimension))
+        for dimension, in_dimension in by_dimension.items():
+            rows_of_dimension = [comparison for comparison in compared if comparison.dimension == dimension]
+            views.append(_view(in_dimension, evaluator, scores, task, rows_of_dimension))
     return views, reasons_without_test
 
 
-def _stance_view(task: Task, runs: Sequence[Evaluated]) -> tuple[View | None, list[str]]:
+def _stance_view(
+    task: Task | None, groups: Sequence[ByEvaluator], scores: Mapping[Scored, Score]
+) -> tuple[View | None, list[str]]:
     """Returns the view of detected stances, and a sentence for each pair of runs that can't be compared.
 
     The view is None if neither a run nor a published result detects stances.
 
     Args:
-        task: the task.
-        runs: the runs with detected stances; only the organizers' script evaluates them.
+        task: the task, if there is one.
+        groups: the runs with detected stances; only the organizers' script evaluates them.
+        scores: the row of each score.
     """
-    published = [row for row in task.published if row.dimension == STANCE]
-    if not runs:
-        return _published_view(published) if published else None, []
-    compared = comparisons(runs, SCRIPT) if len(runs) > 1 else Comparisons(Comparison, ())
-    return _view(runs, SCRIPT, {SCRIPT: published}, compared), [*compared.warnings]
+    if not groups:
+        published = [row for row in task.published if row.dimension == STANCE] if task else []
+        return _published_view(published, task) if published and task else None, []
+    detected = [group[SCRIPT] for group in groups]
+    compared = comparisons(detected, task) if len(detected) > 1 else Comparisons(Comparison, ())
+    return _view(groups, SCRIPT, scores, task, compared), [*compared.warnings]
 
 
 def _view(
-    runs: Sequence[Evaluated],
+    groups: Sequence[ByEvaluator],
     evaluator: str,
-    published: Mapping[str, Sequence[Published]],
+    scores: Mapping[Scored, Score],
+    task: Task | None,
     compared: Sequence[Comparison],
 ) -> View:
     """Returns the view of runs in one dimension with one evaluator.
 
     Args:
-        runs: the runs that the user gave.
-        evaluator: the evaluator of their scores.
-        published: the dimension's published results by evaluator, best first.
+        groups: the runs that the user passed, with all evaluators.
+        evaluator: the evaluator of the view.
+        scores: the row of each score.
+        task: their task, if there is one.
         compared: the runs' comparisons.
     """
-    qrels = find("qrels", runs[0].qrels)  # None for judgments in memory or a pipe
+    published = {name: _published(each, task) for name, each in groups[0].items()}
+    by_it = [group[evaluator] for group in groups]
+    judged = by_it[0].judged
+    qrels = find("qrels", judged.file)  # None for judgments in memory or a pipe
+    twins = _twins(groups, published, task)
     return View(
-        dimension=runs[0].dimension,
+        dimension=judged.dimension,
         evaluator=evaluator,
-        board=_board(runs, evaluator, published[evaluator], _twins(runs, published)),
-        qrels=runs[0].qrels,
+        measure=judged.measure,
+        board=_board(by_it, scores, published[evaluator], twins, task),
+        qrels=judged.file,
         qrels_md5=md5(qrels) if qrels else "",
-        evaluations={run.name: run.evaluations[evaluator] for run in runs},
+        evaluations={each.name: each.evaluation for each in by_it},
         comparisons=compared,
-        depths=_depths(runs, evaluator),
+        depths=_depths(by_it),
     )
 
 
+def _published(each: Scored, task: Task | None) -> list[Published]:
+    """Returns the published results next to which a score is shown: for stances, whatever their N is."""
+    if each.is_ranking:
+        return published_with(each, task)
+    return [row for row in task.published if row.dimension == STANCE] if task else []
+
+
 def _board(
-    runs: Sequence[Evaluated],
-    evaluator: str,
+    runs: Sequence[Scored],
+    scores: Mapping[Scored, Score],
     published: Sequence[Published],
     twins: Mapping[str, Published],
+    task: Task | None,
 ) -> list[LeaderboardRow]:
     """Returns the leaderboard of a dimension, best first. A run that is also published occurs once.
 
     Args:
-        runs: the runs that the user gave.
-        evaluator: the evaluator of their scores.
+        runs: the runs that the user passed, with one evaluator.
+        scores: the row of each score.
         published: the published results, best first.
         twins: a run's published result with any evaluator, by the run's name.
+        task: the task, if there is one.
     """
     results = dict(zip(published, ranked(published), strict=True))
     names_of_results = dict(zip(published, names(published), strict=True))
-    printed_means = [_printed_mean(run, evaluator) for run in runs]
+    printed_means = [_printed_mean(each, task) for each in runs]
     board = list[LeaderboardRow]()
-    for run, printed in zip(runs, printed_means, strict=True):
-        twin = twins.get(run.name)
-        # Rank among published results if there are any, like ``touche evaluate``, so that other given runs
-        # don't change the ranks.
-        score = run.scores[evaluator]
-        number = score.rank if results else 1 + sum(other > printed for other in printed_means)
+    for each, printed in zip(runs, printed_means, strict=True):
+        twin = twins.get(each.name)
+        # Rank among published results if there are any, like ``touche evaluate``, so that other runs of the
+        # user don't change the ranks.
+        number = scores[each].rank if results else 1 + sum(other > printed for other in printed_means)
         board.append(
             LeaderboardRow(
-                name=run.name,
+                name=each.name,
                 number=number,
                 printed=printed,
-                shown=score,
+                shown=scores[each],
                 # None if it was published with another evaluator, and isn't in this view.
                 published=results.get(twin) if twin else None,
                 published_as=names_of_results.get(twin, "") if twin else "",
-                doubtful=run.is_ranking and _is_doubtful(run, evaluator),
+                doubtful=each.is_ranking and _is_doubtful(each, task),
             )
         )
     check_of_row = checks(tasks.task(published[0].task)) if published else {}
@@ -303,39 +379,43 @@ def _board(
     return sorted(board, key=lambda row: -row.printed)
 
 
-def _is_doubtful(run: Evaluated, evaluator: str) -> bool:
+def _is_doubtful(each: Scored, task: Task | None) -> bool:
     """Returns whether a run's means aren't comparable, for whatever topics the dataset has."""
-    return bool(run.official_md5) or not run.is_complete(run.evaluations[evaluator])
+    return bool(other_md5(each.judged)) or not is_complete(each, task)
 
 
-def _printed_mean(run: Evaluated, evaluator: str) -> float:
+def _printed_mean(each: Scored, task: Task | None) -> float:
     """Returns a run's mean as tables print it; -1, below all others, if there is none."""
-    mean = run.scores[evaluator].mean
-    return -1.0 if mean is None else rounded(mean, run.task.decimals)
+    mean = each.evaluation.mean
+    return -1.0 if mean is None else rounded(mean, task.decimals if task else DECIMALS)
 
 
-def _twins(runs: Sequence[Evaluated], published: Mapping[str, Sequence[Published]]) -> dict[str, Published]:
+def _twins(
+    groups: Sequence[ByEvaluator], published: Mapping[str, Sequence[Published]], task: Task | None
+) -> dict[str, Published]:
     """Returns the published result of each run in a dimension that has one, by the run's name.
 
     It must match in value, N (None for rankings) and tag. For stances, value and N are
     enough if no other result matches.
 
     Args:
-        runs: the runs.
+        groups: the runs.
         published: the published results by evaluator. If several evaluators have the run, the first one's
             result counts.
+        task: the task, if there is one.
     """
     twins: dict[str, Published] = {}
-    for run, (evaluator, rows) in product(runs, published.items()):
-        results = run.scores[evaluator].results
-        own_value = (_printed_mean(run, evaluator), results)
+    for group, (evaluator, results_of_evaluator) in product(groups, published.items()):
+        each = group[evaluator]
+        results = each.evaluation.results
+        own_value = (_printed_mean(each, task), results)
         # Published values are printed; rounding only removes decimals beyond the tables'.
-        same = [row for row in rows if (rounded(row.value), row.results) == own_value]
-        tagged = [row for row in same if _is_tagged(_plain(run.tag), _plain(row.tag))]
+        same = [row for row in results_of_evaluator if (rounded(row.value), row.results) == own_value]
+        tagged = [row for row in same if _is_tagged(_plain(each.run.tag), _plain(row.tag))]
         if tagged:
-            twins.setdefault(run.name, tagged[0])
+            twins.setdefault(each.name, tagged[0])
         elif results is not None and len(same) == 1:
-            twins.setdefault(run.name, same[0])
+            twins.setdefault(each.name, same[0])
     return twins
 
 
@@ -349,13 +429,15 @@ def _plain(tag: str) -> str:
     return tag.strip("\"' ").casefold()
 
 
-def _depths(runs: Sequence[Evaluated], evaluator: str) -> dict[str, dict[str, Evaluation]]:
+def _depths(runs: Sequence[Scored]) -> dict[str, dict[str, Evaluation]]:
     """Returns evaluations with nDCG at several depths, by measure and run; none for other measures."""
     # The organizers' script only computes nDCG, so a measure that it has is nDCG.
-    cutoffs = sorted({*_DEPTHS, runs[0].task.cutoff}) if runs[0].measure.of_script else []
+    measure = runs[0].judged.measure
+    cutoffs = sorted({*_DEPTHS, measure.cutoff or CUTOFF}) if measure.of_script else []
     measures = [Measure(f"nDCG@{cutoff}", cutoff) for cutoff in cutoffs]
-    evaluate_run = EVALUATORS[evaluator]
     return {
-        measure.name: {run.name: evaluate_run(run.lines, run.judgments, measure) for run in runs}
+        measure.name: {
+            each.name: EVALUATORS[each.evaluator](each.run, each.judged.qrels, measure) for each in runs
+        }
         for measure in measures
     }

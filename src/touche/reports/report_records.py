@@ -17,9 +17,10 @@ from touche.evaluation.comparison import Comparison
 from touche.evaluation.evaluators import Evaluation
 from touche.evaluation.scores import Score
 from touche.reports.published_results import PublishedResult
-from touche.tasks import Task
+from touche.tasks import Measure, Task
 from touche.tasks.public_runs import DIFFERENT, EVALUATED, NOT_EVALUATED, NOT_PUBLIC, checks
 from touche.tasks.reported import Reported, reported_results
+from touche.tasks.task_records import CUTOFF, MEASURE
 from touche.trec.by_stance import ranking_names, topic_in
 from touche.trec.topics import in_order
 
@@ -130,7 +131,7 @@ class View:
     """All figures for one dimension with one evaluator.
 
     Attributes:
-        dimension, evaluator: dimension and evaluator.
+        dimension, evaluator, measure: dimension, evaluator and measure.
         board: the leaderboard with all published runs, best first. Stances have no ranks, because N differs.
         qrels, qrels_md5: the judgments' file and its hash; empty if none is needed, or it isn't a file.
         evaluations: the evaluator's evaluation of each run.
@@ -140,6 +141,7 @@ class View:
 
     dimension: str
     evaluator: str
+    measure: Measure
     board: Sequence[LeaderboardRow]
     qrels: str = ""
     qrels_md5: str = ""
@@ -317,7 +319,8 @@ class TaskReport:
 
     Attributes:
         dataset: the id of the task or dataset.
-        task: the task.
+        task: the task; None for runs with only the user's judgments.
+        is_official: whether the task's own judgments are used, for which there may be published results.
         views: a view per dimension and evaluator, starting with those with the most published results.
         runs: the run files; empty if there are only published results.
         reference: the run that others are compared with; empty if there are fewer than two runs.
@@ -331,8 +334,9 @@ class TaskReport:
     """
 
     dataset: str
-    task: Task
+    task: Task | None
     views: Sequence[View]
+    is_official: bool = True
     runs: Sequence[RunFile] = ()
     reference: str = ""
     notes: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -347,10 +351,25 @@ class TaskReport:
         """A name for links and files."""
         return self.dataset.replace("/", "--")  # a single hyphen can be part of another id
 
+    @property
+    def title(self) -> str:
+        """The task's title; the name of the judgments if there is no task."""
+        return self.task.title if self.task else self.dataset
+
+    @property
+    def results_note(self) -> str:
+        """Why the task's results are missing; may be empty."""
+        return self.task.results_note if self.task else ""
+
+    @property
+    def has_published(self) -> bool:
+        """Whether results are published for the judgments."""
+        return self.task is not None and self.is_official and bool(self.task.published)
+
     @cached_property
     def checked(self) -> str:
         """Which published values were re-evaluated, in words; empty for a user's own task."""
-        verdicts = Counter(check for check, _ in checks(self.task).values())
+        verdicts = Counter(check for check, _ in checks(self.task).values()) if self.task else Counter()
         if not verdicts:
             return ""
         not_public = verdicts[NOT_PUBLIC]
@@ -376,7 +395,17 @@ class TaskReport:
     @property
     def measures(self) -> str:
         """The views' measures, separated by commas."""
-        return ", ".join(dict.fromkeys(str(self.task.measure_for(name)) for name in self.dimensions))
+        return ", ".join(dict.fromkeys(str(view.measure) for view in self.views))
+
+    @property
+    def measure(self) -> Measure:
+        """The first view's measure; the task's own if there are no rankings."""
+        return self.views[0].measure if self.views else self.task.measure if self.task else MEASURE
+
+    @property
+    def cutoff(self) -> int:
+        """The number of scored results; the usual one if all results are scored."""
+        return self.measure.cutoff or CUTOFF
 
     @property
     def rankings_by_topic(self) -> dict[str, list[str]]:
@@ -385,7 +414,7 @@ class TaskReport:
         They are keys of ``topics``, except for rankings without results.
         """
         return {
-            topic: ranking_names([topic], self.task.rules.ranked_stances)
+            topic: ranking_names([topic], self.task.rules.ranked_stances if self.task else ())
             for topic in dict.fromkeys(map(topic_in, self.topics))
         }
 
@@ -405,8 +434,9 @@ class TaskReport:
     @property
     def reported(self) -> tuple[Reported, ...]:
         """TIREx's systems, which nobody submitted; empty for other qrels, or if topics are missing."""
-        is_comparable = bool(self.task.published) and not self.task.only_topics
-        return reported_results(self.task.id) if is_comparable else ()
+        if self.task is None or not self.is_official or self.task.only_topics:
+            return ()
+        return reported_results(self.task.id)
 
     @property
     def reruns(self) -> list[str]:

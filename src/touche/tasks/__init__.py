@@ -11,8 +11,6 @@ from functools import cache
 from os.path import realpath  # unlike Path.resolve, it accepts circular links
 from pathlib import Path
 
-from msgspec import structs
-
 from touche.errors import InputError, ToucheError, choice
 from touche.io.identifiers import quoted
 from touche.io.opening import is_file
@@ -96,86 +94,6 @@ def task(task_id: str) -> Task:
     if is_file(name) or not isinstance(task_id, str):  # probably a second run, or qrels
         remedy = "pass the id of a task; pass several runs as a list, and qrels by qrels="
     raise ToucheError(f"there is no task {quoted(task_id)}; {remedy}")
-
-
-def task_scored_by(task_id: str | None, measure: str | None = None, qrels: Path | None = None) -> Task:
-    """Returns a task with the measure and qrels to score runs by.
-
-    Args:
-        task_id: the task or dataset id; None if you only pass qrels.
-        measure: another measure, in ir_measures' notation.
-        qrels: another qrels file, for which no published values exist. Its name without the suffix is the
-            dimension.
-
-    Raises:
-        ToucheError: if the task or measure is unknown, or neither task nor qrels are passed.
-    """
-    if task_id is None and qrels is None:
-        raise ToucheError(f"neither task nor qrels are known; pass qrels, or a task: {', '.join(ids())}")
-    file_name = qrels.name if qrels else ""  # the name of an unknown task
-    unknown = Task(
-        id=file_name, title=file_name, url="", topics="", qrels={}, corpora={}, rules=Rules(unit="document")
-    )
-    chosen = unknown if task_id is None else task(task_id)
-    scorer = chosen.measure if measure is None else measure_of(measure)
-    # A file with the same name as the task's judged stances contains stances, not grades.
-    has_file_of_stances = (
-        qrels is not None
-        and STANCE in chosen.qrels
-        and file_name == chosen.qrels[STANCE].file
-        and not chosen.rules.by_stance
-    )
-    scores_stances = scorer is MACRO_F1 or (measure is None and has_file_of_stances)
-    scores_image_question = scorer in MEASURE_OF_QUESTION.values()
-    if scores_image_question and not chosen.rules.by_stance:
-        raise ToucheError(
-            f"{scorer} is a measure of rankings for each stance; pass a task of image retrieval"
-        )
-    judged = chosen.qrels
-    if qrels is not None:
-        judged = _qrels_in(qrels, chosen, scores_stances)
-        chosen = replace(chosen, published=())
-    elif measure is not None:  # a measure that the user chose scores either stances or rankings
-        judged = {name: file for name, file in judged.items() if (name == STANCE) == scores_stances}
-    if scores_image_question and measure is not None:  # the user chose one of the questions
-        judged = {name: file for name, file in judged.items() if chosen.measure_for(name) == scorer}
-    chosen = replace(chosen, qrels=judged)
-    if scores_stances and not (chosen.stances and chosen.qrels):
-        raise ToucheError(f"{MACRO_F1} needs judged stances; pass a task that has some")
-    if not chosen.qrels:
-        raise ToucheError(f"{scorer} needs judged rankings; pass a task that has some, or {MACRO_F1}")
-    # A task's measure is always for rankings; stances are scored with macro F1 regardless.
-    return chosen if scores_stances else replace(chosen, measure=scorer)
-
-
-def _qrels_in(qrels: Path, chosen: Task, has_stances: bool) -> dict[str, Judgments]:
-    """Returns the judged dimensions in another qrels file; ``has_stances`` if it judges stances."""
-    path = str(qrels)
-    if chosen.rules.by_stance:  # the dimensions share a file
-        return {dimension: structs.replace(file, file=path) for dimension, file in chosen.qrels.items()}
-    if has_stances:
-        return {STANCE: Judgments(path)}
-    if qrels.stem == STANCE:  # keep the suffix, because "stance" means judged stances
-        return {qrels.name: Judgments(path)}
-    return {qrels.stem: Judgments(path)}
-
-
-def tasks_scored_by(
-    task_id: str | None, measures: Iterable[str | None], qrels: Path | None = None
-) -> list[Task]:
-    """Returns a task once per measure. A measure that is named twice counts once.
-
-    Args:
-        task_id, qrels: as for ``task_scored_by``.
-        measures: the measures; None for the task's own.
-
-    Raises:
-        ToucheError: as for ``task_scored_by``.
-    """
-    scored = [task_scored_by(task_id, measure, qrels) for measure in measures]
-    # A task scored with macro F1 keeps its measure for rankings; only its dimensions differ.
-    by_measure_and_dimensions = {(task.measure, *task.qrels): task for task in scored}
-    return list(by_measure_and_dimensions.values())
 
 
 def datasets() -> list[str]:

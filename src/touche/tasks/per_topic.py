@@ -122,11 +122,12 @@ def tasks_with_topics() -> list[str]:
     return sorted({path.stem.rpartition("-")[0] for path in _FOLDER.glob("*.tsv")})
 
 
-def equal_runs(task: Task, values: Mapping[str, Mapping[str, float]]) -> list[Published]:
+def equal_runs(task: Task, measure: str, values: Mapping[str, Mapping[str, float]]) -> list[Published]:
     """Returns the published runs with the same value as a run in every topic and dimension.
 
     Args:
         task: the task, possibly with fewer topics.
+        measure: the measure's name.
         values: the run's values by dimension and topic.
 
     Returns:
@@ -141,7 +142,7 @@ def equal_runs(task: Task, values: Mapping[str, Mapping[str, float]]) -> list[Pu
         return []
     runs: dict[str, dict[str, dict[str, float]]] = {}  # values by tag, dimension and topic
     for record in values_of_topics(task):
-        if record.measure == task.measure.name and not record.is_ambiguous:
+        if record.measure == measure and not record.is_ambiguous:
             dimensions = runs.setdefault(record.tag, {})
             dimensions.setdefault(record.dimension, {})[record.topic] = record.value
     equal = [tag for tag, dimensions in runs.items() if dimensions == rounded_values]

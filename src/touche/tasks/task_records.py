@@ -227,11 +227,6 @@ class Task:
         return "touche" if named.count("touche") > named.count("trec_eval") else "trec_eval"
 
     @property
-    def judged_limit(self) -> float | None:
-        """The smallest judged share of any published run, from ``least_judged``; None if unknown."""
-        return self.least_judged.get(self.measure.judged)
-
-    @property
     def stances(self) -> tuple[str, ...]:
         """The judged and detected stances."""
         return tuple(stance for stance in self.rules.stances if stance != UNKNOWN)

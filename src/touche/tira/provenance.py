@@ -23,6 +23,7 @@ from touche.io.grouping import group_by
 from touche.io.identifiers import is_word
 from touche.io.opening import is_file, open_binary, plain_name, texts_in
 from touche.tira.outputs import METADATA_FILE
+from touche.trec.columns import Run
 from touche.trec.run_forms import RunSource
 
 REVISION_VARIABLE = "TOUCHE_REVISION"  # set in the images, like the next one
@@ -98,7 +99,9 @@ def data_of_runs(runs: Sequence[RunSource], dataset: str) -> dict[str, Any]:
     names = distinct_names([run.path if run.content is None else run.name for run in runs])
     described = dict[str, Any]()
     for name, source in zip(names, runs, strict=True):
-        content = source.as_bytes()
+        content = source.content
+        if isinstance(content, Run):
+            content = source.named(content).text().encode()
         digest = _md5(source.path) if content is None else hashlib.md5(content).hexdigest()
         described[name] = {"md5": digest}
     return {"test collection": {"name": dataset or _dataset_id() or "not known"}, "runs": described}

@@ -4,11 +4,11 @@ Lines count like in the organizers' script, submission-evaluator.sh in touche-we
 """
 
 import re
-from collections.abc import Collection, Iterable, Sequence
-from functools import partial
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from touche.errors import counted
+from touche.errors import counted as count_of
 from touche.io.identifiers import quoted
 from touche.io.opening import decoded
 from touche.trec.columns import Columns, Run, RunLine
@@ -43,113 +43,126 @@ def in_rankings(runs: Sequence[Run]) -> list[Run]:
     return [run.by_stance() if stances_have_rankings else run for run in runs]
 
 
-def read_counted(
-    path: Path,
-    stances: Sequence[str],
-    ids: str,
-    depth: int,
-    topics: Collection[str] | None,
-    content: bytes | Run | None = None,
-) -> tuple[Run, list[LineError]]:
-    """Reads a run; returns the lines that the script counts, and an error for each line that it skips.
+@dataclass(frozen=True)
+class CountedLines:
+    """Which lines of a run the organizers' script counts.
 
-    An error's kind is ``unknown-topic`` or ``unknown-stance``, or as in ``LineError``.
-
-    Args:
-        path: the file, or a name for the content.
+    Attributes:
         stances: the stances that have rankings.
         ids: a regular expression for document ids.
         depth: the largest rank.
         topics: the topics' numbers; None if unknown.
-        content: the bytes or the run, if it isn't in a file.
+    """
+
+    stances: tuple[str, ...]
+    ids: str
+    depth: int
+    topics: frozenset[str] | None
+
+
+def counted(run: Run, rule: CountedLines) -> tuple[Run, list[LineError]]:
+    """Returns the lines that the organizers' script counts, with names such as ``1 PRO`` instead of topics.
+
+    Args:
+        run: the run, whose lines are in the order of the file.
+        rule: which lines count.
+
+    Returns:
+        The lines, and an error for each other line. An error's kind is ``unknown-topic``, ``unknown-stance``,
+        ``id``, ``rank`` or ``score``.
+    """
+    kept = list[int]()
+    errors = list[LineError]()
+    last_lines = dict[str, RunLine]()  # by ranking's name, such as ``1 PRO``
+    for index, (number, line) in enumerate(zip(run.numbers.tolist(), run, strict=True)):
+        ranking = f"{line.topic} {line.stance}"
+        problem = _problem(line, rule) or _wrong_order(line, last_lines.get(ranking), ranking)
+        if problem:
+            kind, text, remedy = problem
+            add_error(errors, LineError(kind, run.path, problem=text, remedy=remedy, line=number), run.path)
+        else:
+            last_lines[ranking] = line
+            kept.append(index)
+    return run.take(kept).by_stance(), errors
+
+
+def _problem(line: RunLine, rule: CountedLines) -> tuple[str, str, str] | None:
+    """Returns why the script skips a line, whatever the lines around it: the kind of error, the problem and the
+    remedy.
+    """
+    if rule.topics is not None and line.topic not in rule.topics:
+        return "unknown-topic", f"{quoted(line.topic)} is not a topic of the task", "remove the line"
+    if line.stance not in rule.stances:
+        remedy = f"write {' or '.join(rule.stances)} in the second column"
+        return "unknown-stance", f"stance {quoted(line.stance)} is not one of the task", remedy
+    if not re.fullmatch(rule.ids, line.document):
+        problem = f"{quoted(line.document)} does not have the form {rule.ids}"
+        return "id", problem, "use the ids of the task's collection"
+    if not 1 <= line.rank <= rule.depth:
+        return "rank", f"rank {line.rank} is not from 1 to {rule.depth}", "return fewer results"
+    return None
+
+
+def _wrong_order(line: RunLine, above: RunLine | None, ranking: str) -> tuple[str, str, str] | None:
+    """Returns why the script skips a line after the last line that it counts in this ranking, as ``_problem``
+    does: its rank must be larger, and its score not higher.
+    """
+    if above is None:
+        return None
+    if line.rank <= above.rank:
+        return (
+            "rank",
+            f"rank {line.rank} comes after rank {above.rank} of {ranking}",
+            "order the lines by rank",
+        )
+    if line.score > above.score:
+        problem = f"score {line.score} at rank {line.rank} of {ranking} is above {above.score}"
+        return "score", problem, "rank by descending score"
+    return None
+
+
+def read_script_lines(path: Path, content: bytes | None = None) -> Run:
+    """Reads the lines that the organizers' script can read; ``unread`` has an error for each other line.
+
+    Args:
+        path: the file, or a name for the content.
+        content: the bytes, if they aren't in a file.
 
     Raises:
         InputError: if the file is unreadable, or too many lines are broken.
     """
-    lines: Iterable[tuple[int, str]]
-    if isinstance(content, Run):
-        lines = zip(content.numbers.tolist(), content.lines_with(content.scores.tolist()), strict=True)
-    else:
-        texts = enumerate(decoded(lines_after_metadata(path, content)[0], path), 1)
-        lines = ((number, text.rstrip("\r\n")) for number, text in texts if text.strip())
-    counted = list[tuple[int, RunLine]]()
-    skipped = list[LineError]()
-    last_lines = dict[str, RunLine]()  # by ranking's name, such as ``1 PRO``
-    for number, text in lines:
-        try:
-            _check_columns(text, path, number, stances, ids, depth, topics)
-            line = parse_line(text, path, number)
-            ranking = f"{line.topic} {line.stance}"
-            if ranking in last_lines:
-                _check_order(line, last_lines[ranking], ranking, path, number)
-            last_lines[ranking] = line
-            counted.append((number, line))
-        except LineError as error:
-            add_error(skipped, error, path)
+    texts = enumerate(decoded(lines_after_metadata(path, content)[0], path), 1)
+    lines = list[tuple[int, RunLine]]()
+    errors = list[LineError]()
+    for number, text in texts:
+        if text.strip():
+            try:
+                _check_columns(text.rstrip("\r\n"), path, number)
+                lines.append((number, parse_line(text.rstrip("\r\n"), path, number)))
+            except LineError as error:
+                add_error(errors, error, path)
     columns = Columns()
-    columns.add_lines(counted)
-    return columns.run(path), skipped
+    columns.add_lines(lines)
+    return replace(columns.run(path), unread=tuple(errors))
 
 
-def _check_columns(
-    text: str,
-    path: Path,
-    number: int,
-    stances: Sequence[str],
-    ids: str,
-    depth: int,
-    topics: Collection[str] | None,
-) -> None:
-    """Checks a line's columns like the organizers' script.
-
-    Args:
-        text: the line.
-        path, number: its file and line number, for errors.
-        stances, ids, depth, topics: as in ``read_counted``.
+def _check_columns(text: str, path: Path, number: int) -> None:
+    """Checks that a line has six columns with a rank and a score in the forms that the script reads.
 
     Raises:
         LineError: if the script skips the line.
     """
-    line_error = partial(LineError, path=path, line=number)
     columns = split_columns(text)
     if len(columns) != 6:
-        remedy = f"write: topic {'|'.join(stances)} document rank score tag, and a tag without blanks"
-        raise line_error("columns", problem=f"{counted(len(columns), 'column')} instead of 6", remedy=remedy)
-    topic, stance, document, rank, score, _ = columns
-    if topics is not None and topic not in topics:
-        raise line_error(
-            "unknown-topic", problem=f"{quoted(topic)} is not a topic of the task", remedy="remove the line"
-        )
-    if stance not in stances:
-        raise line_error(
-            "unknown-stance",
-            problem=f"stance {quoted(stance)} is not one of the task",
-            remedy=f"write {' or '.join(stances)} in the second column",
-        )
-    if not re.fullmatch(ids, document):
-        problem = f"{quoted(document)} does not have the form {ids}"
-        raise line_error("id", problem=problem, remedy="use the ids of the task's collection")
-    if not _RANK.fullmatch(rank) or int(rank) > depth:
-        raise line_error(
-            "rank", problem=f"rank {rank} is not from 1 to {depth}", remedy="return fewer results"
+        remedy = "write: topic stance document rank score tag, and a tag without blanks"
+        problem = f"{count_of(len(columns), 'column')} instead of 6"
+        raise LineError("columns", path, problem=problem, remedy=remedy, line=number)
+    rank, score = columns[3:5]
+    if not _RANK.fullmatch(rank):
+        remedy = "number the lines of each ranking from 1"
+        raise LineError(
+            "rank", path, problem=f"rank {quoted(rank)} is not from 1", remedy=remedy, line=number
         )
     if not _SCORE.fullmatch(score):
         problem = f"score {quoted(score)} is not a decimal number"
-        raise line_error("score", problem=problem, remedy="write it as 0.00001, without e")
-
-
-def _check_order(line: RunLine, above: RunLine, ranking: str, path: Path, number: int) -> None:
-    """Raises a LineError unless a line's rank is below, and its score at most, that of the line above.
-
-    Args:
-        line: the line.
-        above: the last line of the same ranking.
-        ranking: the ranking's name, such as ``1 PRO``.
-        path, number: file and line number, for errors.
-    """
-    if line.rank <= above.rank:
-        problem = f"rank {line.rank} comes after rank {above.rank} of {ranking}"
-        raise LineError("rank", path=path, problem=problem, remedy="order the lines by rank", line=number)
-    if line.score > above.score:
-        problem = f"score {line.score} at rank {line.rank} of {ranking} is above {above.score}"
-        raise LineError("score", path=path, problem=problem, remedy="rank by descending score", line=number)
+        raise LineError("score", path, problem=problem, remedy="write it as 0.00001, without e", line=number)

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
 from os import PathLike
@@ -121,6 +121,8 @@ class Run(Sequence[RunLine], Framed):
         documents: each line's document id.
         ranks, scores: ranks and scores as written.
         numbers: each line's number in the file.
+        unread: an error for each line of the file that couldn't be read. Only the reader of runs with a
+            ranking per stance skips such lines; for the others, the first one is an error.
     """
 
     path: Path
@@ -131,6 +133,7 @@ class Run(Sequence[RunLine], Framed):
     scores: NDArray[np.float64]
     tags: Words
     numbers: NDArray[np.int64]
+    unread: tuple[Any, ...] = field(default=(), repr=False)  # of ``runs.LineError``
 
     @classmethod
     def of(cls, lines: Iterable[RunLine], path: Path | str = "run") -> "Run":

@@ -1,15 +1,18 @@
 """Runs and qrels in other tools' forms: frames, dictionaries and records."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, TypeGuard
 
+import numpy as np
+
 from touche.errors import InputError, ToucheError, counted, one_line
-from touche.io.identifiers import NO_TEXT, as_id, expanded, is_word, quoted
+from touche.io.identifiers import NO_TEXT, as_id, expanded, is_word, numbered, quoted
 from touche.io.opening import STANDARD_INPUT, content_of_pipe, is_file, resolved
+from touche.trec.by_stance import read_script_lines
 from touche.trec.columns import NO_STANCE, Columns, Run
 from touche.trec.qrels import LARGEST_GRADE, Qrels, read_qrels
 from touche.trec.records_in_memory import USED_UP, as_pandas, is_frame
@@ -74,21 +77,22 @@ class RunSource(NamedTuple):
     passed: AnyRun = None
     is_tag: bool = False
 
-    def read(self) -> Run:
+    def read(self, *, by_stance: bool = False) -> Run:
         """Returns the run, with its name.
+
+        Args:
+            by_stance: whether each stance has its own ranking. Lines that don't count are then allowed, because
+                the organizers' script skips them.
 
         Raises:
             InputError: if it's unusable.
         """
         if isinstance(self.content, Run):
-            return checked(self.named(self.content))  # named first, so that errors use the name
+            run = self.named(self.content)  # named first, so that errors use the name
+            return run if by_stance else checked(run)
+        if by_stance:
+            return self.named(read_script_lines(self.path, self.content))
         return self.named(read_run(self.path, self.content))
-
-    def as_bytes(self) -> bytes | None:
-        """Returns the run as the bytes of a file, with its name; None if they are in the file."""
-        if isinstance(self.content, Run):
-            return self.named(self.content).text().encode()
-        return self.content
 
     def named(self, run: Run) -> Run:
         """Gives a run this source's name."""
@@ -139,16 +143,6 @@ def _source(run: AnyRun, taken: set[Path]) -> RunSource:
     return RunSource(path=path, content=content, name=name, passed=run)
 
 
-def numbered(name: str, taken: Collection[str]) -> str:
-    """Returns a name that isn't taken: the name itself, or ``NAME (2)`` or the like."""
-    free = name
-    number = 1
-    while free in taken:
-        number += 1
-        free = f"{name} ({number})"
-    return free
-
-
 def _named(sources: Sequence[RunSource], keys: Sequence[Any]) -> list[RunSource]:
     """Names a dictionary's runs after its keys."""
     named = dict[Path, RunSource]()
@@ -169,15 +163,19 @@ def read_runs(runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun], *, distinc
     return read_sources(run_sources(runs, distinct=distinct))
 
 
-def read_sources(sources: Sequence[RunSource]) -> list[Run]:
+def read_sources(sources: Sequence[RunSource], *, by_stance: bool = False) -> list[Run]:
     """Reads runs, each file once, even if it's passed twice.
+
+    Args:
+        sources: the runs.
+        by_stance: whether each stance has its own ranking, as in ``RunSource.read``.
 
     Raises:
         ToucheError: if a run is unusable, or some of several files aren't runs.
     """
     source_by_name = {source.name: source for source in sources}
     try:
-        run_by_name = {name: source.read() for name, source in source_by_name.items()}
+        run_by_name = {name: source.read(by_stance=by_stance) for name, source in source_by_name.items()}
     except InputError:
         check_all_are_runs(sources)
         raise
@@ -295,7 +293,10 @@ def run_of(source: AnyRun, name: str = "run") -> Run:
         numbers=range(1, size + 1),
     )
     run = checked(columns.run(name), f"check what made it {USED_UP}")
-    return run if "rank" in table else run.ranked_by_score()
+    if "rank" not in table:
+        return run.ranked_by_score()
+    # The order of a frame's rows means nothing, but the order of a run's lines can decide what counts.
+    return run.take(np.concatenate([*run.by_rank.values()]))
 
 
 def qrels_of(source: AnyQrels, name: str = "qrels") -> Qrels:
