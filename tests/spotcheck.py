@@ -2,17 +2,20 @@
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from conftest import ROOT, Write
 from touche import tasks
-from touche.evaluation.scores import Evaluated
-from touche.evaluation.scoring import score_task
+from touche.evaluation.judged import judged
+from touche.evaluation.scores import Scores, table
+from touche.evaluation.scoring import Scored, ranks_stances, score
 from touche.tasks import Judgments, Rules, Task
 from touche.trec.qrels import read_qrels
+from touche.trec.run_forms import read_sources, run_sources
 
-SPOT = tasks.task_scored_by("spot-check/passages", "nDCG@5")  # relevance alone, without stances
+SPOT = tasks.task("spot-check/passages")  # scored by nDCG@5 here: relevance alone, without stances
 QRELS = read_qrels(ROOT / "qrels" / SPOT.qrels["relevance"].file)
 BEST = {topic: sorted(labels, key=lambda id: -labels[id])[:5] for topic, labels in QRELS.items()}
 
@@ -26,10 +29,29 @@ def run_text(topics: Iterable[str] = BEST, tag: str = "t", strangers: int = 0) -
     )
 
 
-def scored(path: Path, *evaluators: str) -> Evaluated:
-    """A run on the spot check, with both evaluators unless some are named."""
-    (only,) = score_task([path], SPOT, evaluators or ("trec_eval", "touche"))
-    return only
+def score_task(
+    runs: object,
+    task: Task,
+    evaluators: Iterable[str] = ("trec_eval", "touche"),
+    *,
+    measure: str | None = None,
+    any_order: bool = False,
+) -> list[Scored]:
+    """Runs scored in every dimension of a task, as touche.evaluate does it."""
+    to_judge = judged(task, [measure], any_order=any_order)
+    return score(read_sources(run_sources(runs), by_stance=ranks_stances(to_judge)), to_judge, [*evaluators])
+
+
+def table_of(
+    runs: object, task: Task, evaluators: Iterable[str] = ("trec_eval", "touche"), **more: Any
+) -> Scores:
+    """The table of ``score_task``'s scores, with warnings and notes."""
+    return table(score_task(runs, task, evaluators, **more), task)
+
+
+def scored(path: Path, *evaluators: str) -> Scores:
+    """The scores of a run on the spot check, with both evaluators unless some are named."""
+    return table_of([path], SPOT, evaluators or ("trec_eval", "touche"), measure="nDCG@5")
 
 
 def made_up(

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from conftest import Write
-from spotcheck import made_up, run_of
+from spotcheck import made_up, run_of, score_task
 from touche import tasks
 from touche.evaluation.comparison import find_reference
-from touche.evaluation.scoring import score_task
 from touche.reports.page import write
 from touche.reports.report_content import task_report
 from touche.reports.report_records import Report, TaskReport
@@ -48,9 +47,10 @@ class Reports:
     def part(self, *runs: str, dataset: str = "made-up", reference: str | None = None) -> TaskReport:
         """Returns the part of a report on runs."""
         paths = [self.write(f"{number}.txt", text) for number, text in enumerate(runs)]
-        evaluated = score_task(paths, tasks.task(dataset))
-        run = find_reference(reference, [], evaluated)
-        return task_report(evaluated, dataset, run.name if run else "")
+        task = tasks.task(dataset)
+        scored = score_task(paths, task)
+        path = find_reference(reference, [], [*{each.run.path: each.run for each in scored}.values()])
+        return task_report(scored, task, dataset, path)
 
     def page(self, part: TaskReport, folder: str = "out", title: str = "Title") -> Path:
         """Writes a report; returns its page."""

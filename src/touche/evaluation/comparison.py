@@ -252,8 +252,8 @@ def compare(
     sources = run_sources(runs)
     card = None if task is None else tasks.task(task)
     to_judge = judged(card, parse_measures(measure), qrels_source(qrels))
-    # Published values are touche's scores; with a measure that it lacks, no pair can be compared, and the error
-    # names the tasks that have published values.
+    # Published values are touche's scores. With a measure that it lacks, no pair can be compared, and the
+    # error names the tasks that have published values.
     chosen = _PUBLISHED_BY if published else evaluator or usual_evaluator(card, to_judge)
     if not published:
         check_evaluators(to_judge, [chosen])
@@ -322,7 +322,7 @@ def find_reference(
 
 
 def _path_of(name: str, sources: Sequence[RunSource], runs: Sequence[Run]) -> Path:
-    """Returns the path of the run with this path, with this key of a dictionary of runs, or else with this tag.
+    """Returns the path of the run with this path, or this key of a dictionary of runs, or else with this tag.
 
     Raises:
         ToucheError: if there is none, or several runs use this tag.

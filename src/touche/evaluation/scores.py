@@ -136,7 +136,7 @@ _S = TypeVar("_S", Score, TopicScore, Score | TopicScore)
 def merged(scores: Sequence[_S], columns: Sequence[ScoreColumn]) -> list[_S]:
     """Merges rows on which both evaluators agree into one, with the evaluator ``both``. Other rows stay."""
     others = [column for column in columns if column.key != "evaluator"]
-    by_row = group_by(scores, lambda score: tuple(column.cell(score) for column in others))
+    by_row = group_by(scores, lambda row: tuple(column.cell(row) for column in others))
     return [replace(first, evaluator="both") if agreeing else first for first, *agreeing in by_row.values()]
 
 
@@ -157,8 +157,8 @@ class Scores(Table[Score]):
     def __repr__(self) -> str:
         """The tables that ``touche evaluate`` prints. Use ``frame()`` for all columns."""
         tables = list[str]()
-        for measure in dict.fromkeys(score.measure for score in self.records):
-            scores = [score for score in self.records if score.measure == measure]
+        for measure in dict.fromkeys(row.measure for row in self.records):
+            scores = [row for row in self.records if row.measure == measure]
             columns = score_columns(measure, MEANS if scores[0].is_ranking else STANCES)
             header = [column.heading_of(measure) for column in columns]
             rows = [[column.cell(row) or "–" for column in columns] for row in merged(scores, columns)]
@@ -177,10 +177,10 @@ class Scores(Table[Score]):
         Raises:
             ToucheError: if only detected stances are scored, for which there are no topic scores.
         """
-        if not any(score.is_ranking for score in self.records):
+        if not any(row.is_ranking for row in self.records):
             raise ToucheError("detected stances have no scores of topics; omit per-topic scores")
         titles = topic_titles(self.scored_task) if self.scored_task else {}
-        means = {score.key for score in self.records}
+        means = {row.key for row in self.records}
         rows = [
             row
             for each in self.scored

@@ -1,8 +1,8 @@
 """Scores runs: each run, against each thing to judge it by, with each evaluator that knows the measure.
 
-Three files explain how a score comes about: ``judged`` reads what runs are scored against, this file pairs runs
-with it, and ``evaluators`` computes the values of topics. Means, intervals, ranks and sentences are functions
-of what this file returns.
+Three files explain how a score comes about: ``judged`` reads what runs are scored against, this file pairs
+runs with it, and ``evaluators`` computes the values of topics. Means, intervals, ranks and sentences are
+functions of what this file returns.
 """
 
 from collections import Counter
@@ -109,8 +109,8 @@ def score(
     Args:
         runs: the runs, with different paths.
         judged: what to score them against.
-        evaluators: names in ``EVALUATORS``. If only one evaluator knows a measure, it is used even if it isn't
-            among them.
+        evaluators: names in ``EVALUATORS``. If only one evaluator knows a measure, it is used even if it
+            isn't among them.
 
     Returns:
         The results, run by run.

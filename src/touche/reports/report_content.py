@@ -60,8 +60,8 @@ def task_report(
     Args:
         scored: all runs in all dimensions, with all the measure's evaluators.
         task: their task; None if there is only the user's judgments.
-        dataset: the id of the task, or of a dataset with another corpus, which provides the texts; the file name
-            of the user's judgments if there is no task.
+        dataset: the id of the task, or of a dataset with another corpus, which provides the texts; without a
+            task, the file name of the user's judgments.
         reference: the path of the run to compare the others with. By default the organizers' baseline, as
             submitted or rerun by ``touche run``; if it isn't among the runs, the run with the highest
             comparable mean.

@@ -87,9 +87,7 @@ def counted(run: Run, rule: CountedLines) -> tuple[Run, list[LineError]]:
 
 
 def _problem(line: RunLine, rule: CountedLines) -> tuple[str, str, str] | None:
-    """Returns why the script skips a line, whatever the lines around it: the kind of error, the problem and the
-    remedy.
-    """
+    """Returns why the script skips a line, regardless of the lines around it: kind, problem and remedy."""
     if rule.topics is not None and line.topic not in rule.topics:
         return "unknown-topic", f"{quoted(line.topic)} is not a topic of the task", "remove the line"
     if line.stance not in rule.stances:

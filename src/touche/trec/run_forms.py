@@ -81,8 +81,8 @@ class RunSource(NamedTuple):
         """Returns the run, with its name.
 
         Args:
-            by_stance: whether each stance has its own ranking. Lines that don't count are then allowed, because
-                the organizers' script skips them.
+            by_stance: whether each stance has its own ranking. Lines that don't count are then allowed,
+                because the organizers' script skips them.
 
         Raises:
             InputError: if it's unusable.
