@@ -15,6 +15,7 @@ from tqdm import tqdm
 import touche
 from touche import baselines, tasks
 from touche.baselines.expected import ExpectedScore, read_expected
+from touche.data.places import shipped_baselines
 from touche.errors import ToucheError
 from touche.evaluation.scores import Score
 
@@ -50,7 +51,7 @@ def main() -> None:
         for parts, commands in tables.items():
             print_table(parts, commands, progress)
     print(NEXT)
-    not_installed = [name for name in baselines.names() if baselines.missing_extra(name)]
+    not_installed = [name for name in shipped_baselines() if baselines.missing_extra(name)]
     if not_installed:
         print(f"    make lucene           # installs what these need: {', '.join(not_installed)}")
 
@@ -78,7 +79,7 @@ def print_table(
 def entries_by_command(parts: Sequence[str]) -> Mapping[str, Mapping[str, ExpectedScore]]:
     """Returns what to run: for each command and part, the first expected score of a baseline on that part."""
     commands: dict[str, dict[str, ExpectedScore]] = {}
-    for name in baselines.names():
+    for name in shipped_baselines():
         if baselines.missing_extra(name):
             continue
         for part in parts:

@@ -21,8 +21,9 @@ from mkdocs.structure.pages import Page
 import cells
 import matrix
 import tables
-from touche import baselines, tasks
+from touche import tasks
 from touche.cli import FIRST, MORE, cli
+from touche.data.places import shipped_baselines
 from touche.reports.page import PAGE_FILE, write
 from touche.reports.report_content import published_parts, score_files, task_report
 from touche.reports.report_records import Report, TaskReport
@@ -50,12 +51,12 @@ def on_config(config: MkDocsConfig) -> None:
     """Adds a page for each baseline to the navigation."""
     (reference,) = [section["Reference"] for section in config.nav or () if "Reference" in section]
     (pages,) = [item["Baselines"] for item in reference if "Baselines" in item]
-    pages += [{name: f"{_FOLDER}/{name}.md"} for name in baselines.names()]
+    pages += [{name: f"{_FOLDER}/{name}.md"} for name in shipped_baselines()]
 
 
 def on_files(files: Files, config: MkDocsConfig) -> None:
     """Makes a page for each baseline, each task with published results, and each notebook."""
-    for name in baselines.names():
+    for name in shipped_baselines():
         files.append(File.generated(config, f"{_FOLDER}/{name}.md", content=_baseline_page(name)))
     for name, page in _gallery().items():
         if name != PAGE_FILE:

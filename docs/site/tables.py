@@ -15,6 +15,7 @@ from typing import Any
 import touche
 from touche import baselines
 from touche.baselines.expected import ExpectedScore, read_expected
+from touche.data.places import shipped_baselines
 from touche.documents.discovery import FORMATS
 from touche.errors import ToucheError
 from touche.io.grouping import group_by
@@ -195,7 +196,7 @@ def scores(name: str) -> list[ExpectedScore]:
 def in_order() -> list[str]:
     """Returns the baselines, those with published values first."""
     return sorted(
-        baselines.names(),
+        shipped_baselines(),
         key=lambda name: all(record.published is None for record in _records().get(name, [])),
     )
 

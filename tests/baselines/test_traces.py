@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import pytest
 
 from conftest import ROOT, left_in
-from touche import baselines
 from touche.baselines.expected import read_expected
+from touche.data.places import shipped_baselines
 
 # Java asks at its start whether there is IPv4 and IPv6 by opening a socket of each, which it closes again.
 _ASKED = re.compile(r"socket\((?:AF_UNIX,|AF_INET6?, SOCK_STREAM, IPPROTO_IP(?:\)| <unfinished))")
@@ -32,7 +32,8 @@ QUICK = ("bm25", "elrond", "sentence-coherence")  # by the scan, by Lucene, by a
 @pytest.fixture(
     scope="module",
     params=[
-        name if name in QUICK else pytest.param(name, marks=pytest.mark.nightly) for name in baselines.names()
+        name if name in QUICK else pytest.param(name, marks=pytest.mark.nightly)
+        for name in shipped_baselines()
     ],
 )
 def traces(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Traces:

@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from conftest import OFFICIAL, ROOT
-from touche import baselines, tasks
+from touche import tasks
 from touche.baselines.expected import ExpectedFormula, ExpectedScore, read_expected
 from touche.baselines.extras import extra_in_dockerfile
 from touche.data.judgments import task_qrels
+from touche.data.places import shipped_baselines
 from touche.errors import InputError
 from touche.evaluation.evaluators import EVALUATORS, Evaluation
 from touche.evaluation.leaderboard import comparable
@@ -107,7 +108,7 @@ def test_baselines_score_what_is_expected_of_them(
 
     expected = [
         entry
-        for name in baselines.names()
+        for name in shipped_baselines()
         for entry in read_expected(name)
         if (entry.dataset.endswith("/sample") or entry.run)
         and isinstance(entry, ExpectedScore | ExpectedFormula)

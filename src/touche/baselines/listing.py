@@ -7,7 +7,8 @@ from os import PathLike
 from typing import Any, Literal, get_args, get_origin
 
 from touche.baselines.extras import extra_in_dockerfile
-from touche.baselines.loader import load, names
+from touche.baselines.loader import load
+from touche.data.places import shipped_baselines
 from touche.io.identifiers import baseline_names
 from touche.trec.framed import Table
 
@@ -68,7 +69,7 @@ def list_baselines(
         >>> [(option.name, option.type, option.default) for option in bm25.options[:2]]
         [('k1', 'float', 0.9), ('b', 'float', 0.4)]
     """
-    listed = baseline_names(baselines) or names()
+    listed = baseline_names(baselines) or shipped_baselines()
     return Table(ListedBaseline, tuple(map(_listed_baseline, listed)))
 
 

@@ -13,7 +13,7 @@ from typing import NoReturn
 from touche.baselines.baseline_files import folder_digest
 from touche.baselines.exits import exits_as_errors
 from touche.baselines.method import Baseline
-from touche.data.places import shipped
+from touche.data.places import shipped, shipped_baselines
 from touche.errors import InputError, ToucheError, choice
 from touche.io.identifiers import name_or_path
 from touche.io.opening import is_file
@@ -89,12 +89,6 @@ def load(name: str) -> Baseline:
     )
 
 
-def names() -> list[str]:
-    """Returns the shipped baselines' names; empty in an image."""
-    root = shipped()
-    return sorted(path.parent.name for path in root.glob(f"baselines/*/{FILE}")) if root else []
-
-
 def as_baseline(baseline: str | PathLike[str] | Baseline) -> Baseline:
     """Returns a baseline, loading it if it is a name or a path."""
     return baseline if isinstance(baseline, Baseline) else load(name_or_path("baseline", baseline))
@@ -117,7 +111,11 @@ def baseline_folder(name: str) -> Path:
     if name and is_file(path / FILE):  # without a name, the path is the working directory
         raise ToucheError(f"{problem}, but a folder of this name; to use the folder, write ./{name}")
     # Whole sentences, because another one follows.
-    remedy = choice(name, names()) if names() else "an image contains only its own baseline."
+    remedy = (
+        choice(name, shipped_baselines())
+        if shipped_baselines()
+        else "an image contains only its own baseline."
+    )
     raise ToucheError(
         f"{problem}; {remedy} Or pass the path of a folder with a {FILE}, which touche new NAME writes"
     )

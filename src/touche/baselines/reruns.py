@@ -3,16 +3,16 @@
 from collections.abc import Collection, Iterable
 from functools import cache
 
-from touche import baselines
 from touche.baselines.expected import PUBLISHED, ExpectedScore, read_expected
 from touche.baselines.method import run_tag
+from touche.data.places import shipped_baselines
 from touche.tasks import Published, dataset
 
 
 @cache
 def published_scores() -> tuple[ExpectedScore, ...]:
     """Returns the published scores that all shipped baselines' reruns must reach."""
-    entries = [entry for name in baselines.names() for entry in read_expected(name)]
+    entries = [entry for name in shipped_baselines() for entry in read_expected(name)]
     scores = (entry for entry in entries if isinstance(entry, ExpectedScore))
     return tuple(score for score in scores if score.kind == PUBLISHED and score.needs_rerun)
 

@@ -21,6 +21,7 @@ from touche.cli.frames import own_frames
 from touche.cli.options import naming
 from touche.cli.output import tell, warn
 from touche.cli.runner_options import check_runner, runners
+from touche.data.places import shipped_baselines
 from touche.errors import InputError
 from touche.io.opening import is_file
 from touche.runners.baseline_runs import write_run
@@ -44,7 +45,7 @@ class Baselines(Group):
         self.common_options = common_options
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return baselines.names()
+        return shipped_baselines()
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Returns a baseline's command. For shell completion, the baseline's code isn't imported."""
@@ -65,7 +66,7 @@ class Baselines(Group):
             with own_frames(baseline):
                 _run(baseline, options=options, **values)
 
-        is_in_image = not baselines.names()  # inside an image, the only command is called baseline
+        is_in_image = not shipped_baselines()  # inside an image, the only command is called baseline
         example = f"touche run {name} -i {_example_of_input(name)} -o out/{baseline.name}"
         command = Command(
             name,
@@ -98,7 +99,7 @@ class Baselines(Group):
         """Returns where words name baselines and aren't values of common options."""
         options = [option for option in self.common_options if isinstance(option, Option)]
         options_with_value = {name for option in options if not option.is_flag for name in option.opts}
-        names = baselines.names()
+        names = shipped_baselines()
         return [
             index
             for index, (previous_word, word) in enumerate(pairwise(["", *args]))
@@ -142,7 +143,7 @@ _READ_HERE = partial(_READ, runners=(HERE, SPARK))  # a sandbox only sees its in
 _ON_SPARK = partial(option, section=OUTSIDE[1], runners=(SPARK,))
 _FOLDER = click.Path(file_okay=False, readable=False)
 _DATASETS = " or dataset id, such as spot-check/arguments, or irds:ID for an id of ir_datasets"
-_DATASET = _DATASETS if baselines.names() else ""
+_DATASET = _DATASETS if shipped_baselines() else ""
 _COMMON_OPTIONS: list[click.Parameter] = [
     _REQUIRED("-i --input dataset INPUT", f"Input directory{_DATASET}.", type=INPUT, envvar=INPUT_VARIABLE),
     _REQUIRED("-o --output DIR", "Directory for run.txt.", type=_FOLDER, envvar=OUTPUT_VARIABLE),

@@ -31,6 +31,12 @@ def shipped() -> Path | None:
     return clone() or (packaged if packaged.is_dir() else None)
 
 
+def shipped_baselines() -> list[str]:
+    """Returns the names of the shipped baselines; empty in an image."""
+    root = shipped()
+    return sorted(path.parent.name for path in root.glob("baselines/*/baseline.py")) if root else []
+
+
 def locate(kind: str, name: str) -> Path:
     """Returns the path of a data file or folder.
 

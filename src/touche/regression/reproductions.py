@@ -11,9 +11,8 @@ from touche.baselines.expected import (
     ExpectedTopics,
     read_expected,
 )
-from touche.baselines.loader import names
 from touche.baselines.reruns import evaluation_command, rerun_command
-from touche.data.places import shipped
+from touche.data.places import shipped, shipped_baselines
 from touche.data.remedies import reason_without
 from touche.io.grouping import group_by
 from touche.regression.log import LOG_FILE, LoggedScore, read_log
@@ -103,7 +102,7 @@ def reproductions(task: str | None = None) -> Table[Reproduction]:
     task_id = None if task is None else tasks.task(task).id
     root = shipped()
     log = read_log(root / "baselines" / LOG_FILE) if root else []
-    records = [record for name in names() for record in _reproductions(name, log)]
+    records = [record for name in shipped_baselines() for record in _reproductions(name, log)]
     if task_id is not None:
         records = [record for record in records if record.dataset == task_id]
     return Table(Reproduction, tuple(records), notes=tuple(_notes(records)))

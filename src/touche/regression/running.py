@@ -9,11 +9,10 @@ from pathlib import Path
 from platform import machine
 from typing import Literal
 
-from touche import baselines as library
 from touche import tasks
 from touche.baselines.expected import EXPECTED_FILE, Expected, read_expected
 from touche.baselines.loader import baseline_folder
-from touche.data.places import find, has_dataset, locate
+from touche.data.places import find, has_dataset, locate, shipped_baselines
 from touche.errors import ToucheError, check_choice
 from touche.evaluation.agreement import Overlap
 from touche.evaluation.scoring import Scored, unique_names
@@ -197,7 +196,7 @@ def read_expectations(names: Sequence[str], datasets: Sequence[str]) -> tuple[li
         tasks.dataset(dataset_id)  # raises an error for an unknown id
     expected = list[Expected]()
     outcomes = list[Outcome]()
-    for name in names or library.names():
+    for name in names or shipped_baselines():
         baseline_folder(name)  # raises an error for an unknown name
         try:
             entries = read_expected(name, datasets)

@@ -7,7 +7,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Literal
 
-from touche.baselines.loader import baseline_folder, is_shipped, names
+from touche.baselines.loader import baseline_folder, is_shipped
+from touche.data.places import shipped_baselines
 from touche.errors import ToucheError, check_choice
 from touche.io.identifiers import baseline_names, expanded, name_or_path
 from touche.runners import container_runs, image_builds, image_content, verification
@@ -100,7 +101,7 @@ def build_images(
         touche.errors.ToucheError: there is no baseline 'bm26'; did you mean bm25? ...
     """
     check_choice("runner", runner, PROGRAMS)
-    chosen = [*dict.fromkeys(baseline_names(baselines) or names())]
+    chosen = [*dict.fromkeys(baseline_names(baselines) or shipped_baselines())]
     image_names = [image_builds.image_name(folder.name) for folder in _folders(chosen)]
     image_builds.build(runner, chosen, log)
     for name in chosen:
@@ -180,4 +181,4 @@ def verify_image(
 
 
 def _folders(baselines: str | Sequence[str]) -> list[Path]:
-    return [baseline_folder(name).resolve() for name in baseline_names(baselines) or names()]
+    return [baseline_folder(name).resolve() for name in baseline_names(baselines) or shipped_baselines()]

@@ -12,10 +12,11 @@ from types import MappingProxyType
 from typing import Any
 
 from touche.baselines.baseline_options import as_arguments, checked
-from touche.baselines.loader import as_baseline, names
+from touche.baselines.loader import as_baseline
 from touche.baselines.local_runs import Runs, statistics_files
 from touche.baselines.method import Baseline
 from touche.data import datasets, places
+from touche.data.places import shipped_baselines
 from touche.documents.discovery import Input
 from touche.documents.document_forms import AnyDocuments, documents_in
 from touche.errors import ToucheError, check_choice, counted, warn
@@ -260,7 +261,9 @@ def _run(
     result = runs.run(options, tag, output)
     without_hits = runs.without_hits(result)
     warnings = [f"nothing found for topic {topic.number}: {topic.title}" for topic in without_hits]
-    shadows_shipped = ranker.folder is not None and ranker.name in names() and not ranker.is_shipped
+    shadows_shipped = (
+        ranker.folder is not None and ranker.name in shipped_baselines() and not ranker.is_shipped
+    )
     if shadows_shipped and not tag:
         problem = f"{ranker.name_or_path} has the name of a shipped baseline, so its runs get the same tag"
         warnings.insert(0, f"{problem}; rename the folder")

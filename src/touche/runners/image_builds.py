@@ -15,7 +15,8 @@ from pathlib import Path
 from shlex import quote
 
 from touche.baselines.baseline_files import RUN_FILES, content_digest, files_in
-from touche.baselines.loader import baseline_folder, is_shipped, names
+from touche.baselines.loader import baseline_folder, is_shipped
+from touche.data.places import shipped_baselines
 from touche.errors import InputError, ToucheError
 from touche.io.origin import clone, commit_time, origin
 from touche.io.progress import bar
@@ -106,7 +107,7 @@ def base_image() -> str:
 
 def check_name(folder: Path) -> None:
     """Checks that a folder's name works as an image name and would not replace another image."""
-    would_replace_shipped = folder.name in names() and not is_shipped(folder)
+    would_replace_shipped = folder.name in shipped_baselines() and not is_shipped(folder)
     if folder.name in BASES or would_replace_shipped:
         problem = f"its image would replace {image_name(folder.name)}"
         raise InputError(folder, problem, "choose another name")

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from textwrap import shorten
 
-from touche.baselines.loader import baseline_folder, is_shipped, names
+from touche.baselines.loader import baseline_folder, is_shipped
+from touche.data.places import shipped_baselines
 from touche.errors import InputError, ToucheError
 from touche.io.origin import origin
 from touche.runners.image_builds import (
@@ -97,7 +98,7 @@ def verify_run(program: str, run: Path, log: Log, *, baseline: str = "") -> Veri
     if not expected_digest:
         remedy = "pass a run that was made by --runner docker, podman or tira"
         raise InputError(metadata, "it names no image", remedy)
-    if not baseline and name not in names():
+    if not baseline and name not in shipped_baselines():
         raise InputError(
             metadata, f"there is no shipped baseline {name!r}", "pass the folder of the baseline"
         )
