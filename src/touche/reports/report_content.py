@@ -69,8 +69,8 @@ def task_report(
     Raises:
         ToucheError: if a file is now missing, or the corpus is broken.
     """
-    groups = _best_first(by_evaluator(scored))
-    rankings = [group for group in groups if _first(group).is_ranking]
+    groups = by_evaluator(scored)
+    rankings = _best_first([group for group in groups if _first(group).is_ranking])
     detected = [group for group in groups if not _first(group).is_ranking]
     if not rankings:
         raise ToucheError("a report shows rankings, but only stances are judged; use touche evaluate")
