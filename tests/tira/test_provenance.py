@@ -14,7 +14,8 @@ from tira.check_format import _fmt, check_format
 from conftest import ROOT, Touche, Write, git, use_clone
 from touche.baselines.method import run_tag
 from touche.tira import provenance
-from touche.tira.provenance import Software, data_of_files, metadata, origin_of_run, task_of_run
+from touche.tira.metadata import origin_of_run, task_of_run
+from touche.tira.provenance import Software, data_of_files, metadata
 
 START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 STOP = datetime(2026, 1, 2, 3, 4, 7, tzinfo=UTC)
@@ -235,7 +236,7 @@ import resource, sys
 from pathlib import Path
 import yaml
 from touche.errors import InputError
-from touche.tira.provenance import origin_of_run
+from touche.tira.metadata import origin_of_run
 
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 try:

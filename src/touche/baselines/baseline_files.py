@@ -7,7 +7,7 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
-from touche.tira.outputs import METADATA_FILE
+from touche.tira.metadata import METADATA_FILE
 from touche.trec.runs import RUN_FILE
 
 _LARGE_BYTES = 1_000_000  # larger files would take too long to read

@@ -25,8 +25,9 @@ from touche.io.progress import watched
 from touche.io.writing import check_outputs
 from touche.scan.written_statistics import read_known
 from touche.tira.answers import data_of_answers, noting_answers
+from touche.tira.metadata import NO_STATISTICS
 from touche.tira.outputs import remove_earlier_run, write_run
-from touche.tira.provenance import NO_STATISTICS, Software, data_of_files, metadata
+from touche.tira.provenance import Software, data_of_files, metadata
 from touche.trec.columns import Run
 from touche.trec.runs import MAX_DEPTH, RUN_FILE
 from touche.trec.topics import Topic

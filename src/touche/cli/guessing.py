@@ -27,8 +27,10 @@ def task_of(
     """
     if task_id is not None or qrels is not None:
         return task_id
-    from touche.tira.outputs import METADATA_FILE
-    from touche.tira.provenance import task_of_run  # here, because it takes 50 ms
+    from touche.tira.metadata import (
+        METADATA_FILE,
+        task_of_run,  # here, because it takes 50 ms
+    )
 
     for run in runs:  # if a run is missing, say so instead of asking for a task
         if str(run) != STANDARD_INPUT and not os.path.exists(run):  # noqa: PTH110 (Path.exists raises an error for long names)

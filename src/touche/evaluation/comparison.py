@@ -243,7 +243,7 @@ def compare(
         >>> comparison.run_a, comparison.difference, comparison.significant
         ('good', 0.25, False)
     """
-    from touche.tira.provenance import different_statistics  # imported late: takes 20 ms
+    from touche.tira.metadata import different_statistics  # imported late: takes 20 ms
 
     if evaluator is not None:
         check_choice("evaluator", evaluator, EVALUATORS)

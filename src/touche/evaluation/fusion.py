@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from touche.errors import ParameterError, ToucheError, check_choice, check_whole, counted, warn
 from touche.io.identifiers import check_tag, optional_path
-from touche.tira.outputs import METADATA_FILE, remove_earlier_run, write_run
-from touche.tira.provenance import Software, data_of_runs, metadata, task_of_run
+from touche.tira.metadata import METADATA_FILE, task_of_run
+from touche.tira.outputs import remove_earlier_run, write_run
+from touche.tira.provenance import Software, data_of_runs, metadata
 from touche.trec.by_stance import in_rankings
 from touche.trec.columns import Columns, Run
 from touche.trec.run_forms import AnyRun, RunSource, read_sources, run_sources

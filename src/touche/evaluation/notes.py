@@ -359,6 +359,8 @@ def _near_ties(group: ByEvaluator) -> Iterator[str]:
     if "trec_eval" not in group:
         return
     run = group["trec_eval"].run
+    if (run.rounded == run.scores).all():  # all scores are floats, so both orders are the same
+        return
     judged = group["trec_eval"].judged
     measure = judged.measure
     by_float = run.by_score

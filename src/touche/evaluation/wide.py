@@ -208,7 +208,7 @@ def wide(
     why_missing = [sentence for test in tests for sentence in why_untested(test)]
     warnings = [*why_missing, *scores.warnings]
     if tests:
-        from touche.tira.provenance import different_statistics  # imported late: takes 20 ms
+        from touche.tira.metadata import different_statistics  # imported late: takes 20 ms
 
         warnings += different_statistics(sources)
     table = replace(table, warnings=tuple(warnings), notes=scores.notes)

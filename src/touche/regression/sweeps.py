@@ -38,7 +38,7 @@ from touche.regression.sweep_results import Options, Setting, SettingScore, Swee
 from touche.reports import plots
 from touche.tasks import Task
 from touche.tasks.measures import parse_measures
-from touche.tira.outputs import METADATA_FILE
+from touche.tira.metadata import METADATA_FILE
 from touche.trec.columns import Run
 from touche.trec.framed import Table, formatted
 from touche.trec.run_forms import AnyQrels, RunSource, qrels_source

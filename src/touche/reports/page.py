@@ -24,7 +24,7 @@ from touche.io.writing import check_outputs, make_folder, write_whole
 from touche.reports.plots import plot_intervals, save
 from touche.reports.report_content import published_parts, task_report
 from touche.reports.report_records import Report, TaskReport
-from touche.tira.provenance import different_statistics
+from touche.tira.metadata import different_statistics
 from touche.trec.run_forms import AnyQrels, AnyRun, list_of_runs, qrels_source, read_sources, run_sources
 
 if TYPE_CHECKING:

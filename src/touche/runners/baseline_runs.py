@@ -22,7 +22,8 @@ from touche.documents.document_forms import AnyDocuments, documents_in
 from touche.errors import ToucheError, check_choice, counted, warn
 from touche.io.identifiers import as_path, dataset_name, name_or_path, optional_path
 from touche.runners.limits import HERE, RUNNER_NAMES, SANDBOXES, SPARK, Limits
-from touche.tira.provenance import NO_STATISTICS, TEAM_VARIABLE
+from touche.tira.metadata import NO_STATISTICS
+from touche.tira.provenance import TEAM_VARIABLE
 from touche.trec.columns import Run
 from touche.trec.framed import WrittenFile
 from touche.trec.records_in_memory import AnyTopics, topics_in

@@ -39,8 +39,9 @@ from touche.runners.programs import (
     output_of,
     succeeds,
 )
-from touche.tira.outputs import METADATA_FILE, remove_earlier_run
-from touche.tira.provenance import DATASET_VARIABLE, IMAGE_VARIABLE, name_of_input, read_metadata
+from touche.tira.metadata import METADATA_FILE, read_metadata
+from touche.tira.outputs import remove_earlier_run
+from touche.tira.provenance import DATASET_VARIABLE, IMAGE_VARIABLE, name_of_input
 from touche.trec.runs import RUN_FILE
 from touche.trec.topics import name_of_topics
 

@@ -27,8 +27,7 @@ from touche.runners.image_builds import (
 )
 from touche.runners.image_content import Content, digest, find_image, read_content
 from touche.runners.programs import MOST_LINES, Log, check_program, execute, output_of, succeeds
-from touche.tira.outputs import METADATA_FILE
-from touche.tira.provenance import origin_of_run
+from touche.tira.metadata import METADATA_FILE, origin_of_run
 from touche.trec.framed import Record
 
 SAME = "the same"

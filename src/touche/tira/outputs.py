@@ -6,12 +6,12 @@ from pathlib import Path
 from touche.errors import InputError, ToucheError
 from touche.io.identifiers import is_word, quoted
 from touche.io.writing import check_outputs, write_whole
+from touche.tira.metadata import METADATA_FILE
 from touche.trec.columns import Run
 from touche.trec.runs import RUN_FILE, digits
 
 INPUT_VARIABLE = "inputDataset"  # set by TIRA, like the next one
 OUTPUT_VARIABLE = "outputDir"
-METADATA_FILE = "ir-metadata.yml"
 
 
 def write_run(directory: Path, run: Run, metadata: str) -> None:

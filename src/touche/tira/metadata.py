@@ -1,0 +1,95 @@
+"""Reads ir-metadata.yml next to a run: its task, its baseline, and the statistics that it was ranked with."""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from touche import tasks
+from touche.errors import InputError
+from touche.io.opening import open_binary
+from touche.trec.run_forms import RunSource
+
+METADATA_FILE = "ir-metadata.yml"
+NO_STATISTICS = "none"
+"""The value of --statistics, and the name in the metadata, for the documents' own statistics."""
+MAX_METADATA_BYTES = 1 << 16  # of which the names and MD5s of 100 files take 10,000
+_TIREX_TRACKER = re.compile(rb"^ir_metadata\.(?:start|end)\s*$", re.MULTILINE)  # lines around its YAML
+
+_T = TypeVar("_T")
+
+
+def origin_of_run(metadata: Path) -> tuple[str, str, str]:
+    """Returns a run's baseline, its commit (or ``unknown``) and its image's digest (or empty)."""
+    record = read_metadata(metadata)
+    # Only strings are safe to print: a list with aliases may expand to gigabytes.
+    name = _value_in(record, str, "method", "name")
+    commit = _value_in(record, str, "implementation", "source", "commit")
+    digest = _value_in(record, str, "implementation", "image", "content digest")
+    return name or "", commit or "unknown", digest or ""
+
+
+def task_of_run(run: Path) -> str:
+    """Returns the dataset or task in ir-metadata.yml next to a run; empty if unknown.
+
+    If a run used a folder, its metadata names only files. Then it is the only task whose card lists one of
+    them as its topics.
+    """
+    record = read_metadata(run.parent / METADATA_FILE)
+    name = _value_in(record, str, "data", "test collection", "name") or ""
+    if tasks.is_dataset(name):
+        return name
+    files = _value_in(record, dict, "data", "test collection", "files") or {}
+    candidates = [id for id, card in tasks.all_tasks().items() if card.topics in files]
+    return candidates[0] if len(candidates) == 1 else ""
+
+
+def different_statistics(runs: Iterable[RunSource]) -> list[str]:
+    """Returns a warning if runs were ranked with different statistics, according to the metadata next to
+    them. Runs without metadata are left out.
+    """
+    run_by_statistics: dict[str, str] = {}
+    for run in runs:
+        if run.content is None:
+            record = read_metadata(run.path.parent / METADATA_FILE)
+            name = _value_in(record, str, "data", "statistics", "name")
+            if name is not None:
+                run_by_statistics.setdefault(name, str(run.name))
+    if len(run_by_statistics) < 2:
+        return []
+    parts = [
+        f"{run} with {'those of the documents' if name == NO_STATISTICS else name}"
+        for name, run in run_by_statistics.items()
+    ]
+    problem = f"the runs were ranked with different statistics: {', '.join(parts)}"
+    return [f"{problem}; to compare methods, run all of them with --statistics {NO_STATISTICS}"]
+
+
+def read_metadata(metadata: Path) -> Any:
+    """Reads untrusted metadata, keeping all values as strings; None if there is no file.
+
+    Limiting its size bounds time and memory.
+    """
+    import yaml  # imported late: takes 10 ms
+
+    if not metadata.is_file():
+        return None
+    with open_binary(metadata) as file:
+        content = file.read(MAX_METADATA_BYTES + 1)
+    if len(content) > MAX_METADATA_BYTES:
+        problem = f"larger than {MAX_METADATA_BYTES:,} bytes"
+        raise InputError(metadata, problem, "check that this is the metadata of the run")
+    content = _TIREX_TRACKER.sub(b"", content)
+    try:
+        # Not CBaseLoader, which crashes on deeply nested content.
+        return yaml.load(content, Loader=yaml.BaseLoader)
+    # ValueError and OverflowError come from impossible characters.
+    except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
+        raise InputError(metadata, "not YAML", "run the baseline again") from error
+
+
+def _value_in(record: Any, kind: type[_T], *keys: str) -> _T | None:
+    """Returns the value under nested keys, or None if there is none of this kind."""
+    for key in keys:
+        record = record.get(key) if isinstance(record, dict) else None
+    return record if isinstance(record, kind) else None
