@@ -35,7 +35,6 @@ from .errors import check_range as check_range
 from .evaluation.agreement import overlap as overlap
 from .evaluation.comparison import compare as compare
 from .evaluation.fusion import fuse as fuse
-from .evaluation.linting import lint as lint
 from .evaluation.scores import evaluate as evaluate
 from .evaluation.wide import wide as wide
 from .identification import identify as identify
@@ -58,6 +57,7 @@ from .runners.baseline_images import verify_image as verify_image
 from .runners.baseline_runs import run as run
 from .runners.baseline_runs import write_run as write_run
 from .runners.tira_dataset import write_for_tira as write_for_tira
+from .submission import lint as lint
 from .task_data import TaskData as TaskData
 from .task_data import task as task
 from .tasks.listed import list_tasks as list_tasks

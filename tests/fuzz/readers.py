@@ -23,7 +23,7 @@ from touche.documents.jsonl import read_rerank_jsonl
 from touche.documents.pages import Page, PageError, RawPage
 from touche.documents.side_files import read_scores
 from touche.documents.warc import read_warc
-from touche.evaluation.linting import lint
+from touche.submission import lint
 from touche.tasks.cards import read_card
 from touche.trec.qrels import read_qrels
 from touche.trec.runs import read_run

@@ -19,13 +19,13 @@ from touche.data.places import shipped_baselines
 from touche.errors import InputError
 from touche.evaluation.evaluators import EVALUATORS, Evaluation
 from touche.evaluation.leaderboard import comparable
-from touche.evaluation.linting import lint
 from touche.evaluation.scoring import score_task
 from touche.regression.outcomes import PASSED
 from touche.regression.running import rerun
 from touche.runners.container_runs import Job, Usage
 from touche.runners.limits import Limits
 from touche.runners.programs import Log
+from touche.submission import lint
 from touche.trec.runs import read_run
 
 pytestmark = pytest.mark.xdist_group("official")  # which share their rankings

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
+from touche import submission as library
 from touche.cli.commands import command, option
 from touche.cli.guessing import task_of
 from touche.cli.options import FORMAT, RUNS, task
 from touche.cli.output import BAD, BROKEN, DOUBTFUL, Column, Sheet, counted, echo, paint, render
-from touche.evaluation import linting as library
 from touche.evaluation.linting import ERROR, WARNING, Finding, Findings
 from touche.io.identifiers import quoted
 from touche.io.progress import say

@@ -1,31 +1,25 @@
 """Lints runs: finds every line that breaks a rule of the task."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import chain, groupby, pairwise
 from os.path import realpath  # Path.resolve raises an error for circular links
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from touche import tasks
-from touche.data.places import find_corpus, locate_topics
-from touche.errors import InputError, MissingDataError, ToucheError, counted
-from touche.tasks import PAIR, Corpus, Rules, Task
+from touche.errors import InputError, ToucheError, counted
+from touche.tasks import PAIR, Rules, Task
 from touche.trec.by_stance import CountedLines, ranking_names
 from touche.trec.by_stance import counted as counted_lines
 from touche.trec.columns import Columns, Run, RunLine
 from touche.trec.framed import Table
-from touche.trec.run_forms import AnyRun, RunSource, run_sources
+from touche.trec.run_forms import RunSource
 from touche.trec.runs import MAX_DEPTH, LineError, lines_after_metadata, read_with_errors, split_columns
-from touche.trec.topics import in_order, read_topics
-
-if TYPE_CHECKING:
-    from touche.documents.document_records import AnyDocument
+from touche.trec.topics import in_order
 
 ERROR = "error"  # breaks a rule
 WARNING = "warning"  # breaks no rule, but may mislead
@@ -150,6 +144,11 @@ class _LintedRun:
             return []
         return [tie for lines in self.rankings.values() for tie in _ties(lines)]
 
+    def ids(self, rules: Rules) -> Iterator[str]:
+        """Yields the ids of documents, or of both sentences of a pair."""
+        for document in self.readable.documents.tolist():
+            yield from rules.ids_of(document)
+
     def finding(self, code: str, line: int | None, message: str, remedy: str) -> Finding:
         """Returns a finding in this run. Arguments as in ``Finding``."""
         return Finding(
@@ -184,48 +183,41 @@ class _Known:
         return self.task.measure.cutoff or MAX_DEPTH
 
 
-def lint(
-    runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun],
-    task: str,
-    *,
-    teams: 'Sequence[str] | Mapping[str, str | Sequence[str]] | Literal["per-folder"] | None' = None,
+LookUp = Callable[[set[str]], tuple[set[str], int]]
+"""Takes the ids that runs name. Returns those that the collection contains, and how many results it offers
+per topic; it may stop counting at the minimum that the rules ask for."""
+
+
+def lint_runs(
+    sources: Sequence[RunSource],
+    task: Task,
+    topics: Set[str] | None,
+    look_up: LookUp | None,
+    teams: Sequence[str] | Mapping[str, str | Sequence[str]] | None = None,
 ) -> Findings:
     """Checks a submission's runs against a task's rules.
 
     Args:
-        runs: one run or several, as files or in any other form, as for ``evaluate``.
-        task: the id of a task, or of a dataset with another corpus.
-        teams: each run's team, or ``per-folder`` if each folder contains one team's runs, or file name
-            patterns by team, such as ``{"Katana": "katana-*"}``. None if all runs belong to one team.
-
-    Returns:
-        The findings as ``touche.evaluation.linting.Finding``, with severity ``error`` or ``warning``, run by
-        run in line order; lines count from 1. ``is_broken`` tells whether there is an error. The notes list
-        checks that weren't possible.
+        sources: the runs.
+        task: the task.
+        topics: the topics' numbers; None if they are unknown.
+        look_up: looks the runs' ids up in the collection; None without a collection.
+        teams: as for ``touche.lint``.
 
     Raises:
-        ToucheError: if a run can't be opened or the only run isn't text, the task doesn't exist, or a run's
-            team is unclear.
-
-    Examples:
-        >>> import touche
-        >>> findings = touche.lint({"mine": {"1": {"no-such-document": 1.0}}}, "spot-check/arguments")
-        >>> findings[0].run, findings[0].line, findings[0].code
-        ('mine', 1, 'unknown-document')
-        >>> findings.is_broken
-        True
+        ToucheError: if a run can't be opened or the only run isn't text, or a run's team is unclear.
     """
-    sources = run_sources(runs)
     team_of_run = teams_of_runs([source.name for source in sources], teams)
-    card, corpus = tasks.dataset(task)
-    topics: set[str] | None = None
-    with suppress(MissingDataError):
-        topics = {topic.number for topic in read_topics(locate_topics(card, corpus))}
-    linted = [_read(source, card.rules, topics, is_only_run=len(sources) == 1) for source in sources]
-    known, notes = _read_known(linted, card, corpus, topics)
-    notes += [note for run in linted if run.is_readable for note in _missing_topics_note(run, known)]
+    rules = task.rules
+    linted = [_read(source, rules, topics, is_only_run=len(sources) == 1) for source in sources]
+    known = _Known(task, None if topics is None else {*ranking_names(topics, rules.ranked_stances)})
+    if look_up is not None:
+        wanted = {id for run in linted for id in run.ids(rules)}
+        documents, results = look_up(wanted)
+        known = replace(known, documents=documents, results=results)
+    notes = [note for run in linted if run.is_readable for note in _missing_topics_note(run, known)]
     notes += [note for run in linted for note in _tie_note(run, known)]
-    findings = [*_submission_findings(linted, card.rules, team_of_run)]
+    findings = [*_submission_findings(linted, rules, team_of_run)]
     for run in linted:
         findings += _run_findings(run, known)
     return Findings(
@@ -625,44 +617,3 @@ def _read_rankings(source: RunSource, rules: Rules, topics: Collection[str] | No
 
 def _has_metadata(source: RunSource) -> bool:
     return not isinstance(source.content, Run) and lines_after_metadata(source.path, source.content)[1]
-
-
-def _read_known(
-    runs: Iterable[_LintedRun], task: Task, corpus: Corpus, topics: set[str] | None
-) -> tuple[_Known, list[str]]:
-    """Returns what to check runs against, and a note for each missing part."""
-    notes = []
-    known = _Known(task, None if topics is None else {*ranking_names(topics, task.rules.ranked_stances)})
-    if topics is None:
-        notes.append(f"topics are not checked, because topics/{task.topics} is missing")
-    folder = find_corpus(corpus)
-    if folder is None:
-        notes.append(f"document ids are not checked, because corpora/{corpus.directory} is missing")
-        return known, notes
-    from touche.documents.discovery import find_documents  # here, because it takes 34 ms
-
-    wanted = {id for run in runs for _, line in run.lines for id in task.rules.ids_of(line.document)}
-    present, results = _look_up(wanted, find_documents(folder), task.rules)
-    return replace(known, documents=present, results=results), notes
-
-
-def _look_up(wanted: set[str], documents: "Iterable[AnyDocument]", rules: Rules) -> tuple[set[str], int]:
-    """Reads the corpus until all ids are found and there are enough results.
-
-    Returns:
-        The wanted ids that were found, and how many results per topic the documents read so far offer.
-    """
-    from touche.documents.ids import ids_in  # here, because it takes 54 ms
-
-    present: set[str] = set()
-    units = 0  # documents, or sentences if results are pairs of sentences
-    for document in documents:
-        ids = ids_in(document, of_sentences=rules.unit == PAIR)
-        present |= wanted.intersection(ids)
-        units += len(ids)
-        # With n = min_results, n + 1 sentences make at least n pairs, and n documents are enough. One
-        # more document costs nothing.
-        if len(present) == len(wanted) and units > rules.min_results:
-            break
-    results = units * (units - 1) if rules.unit == PAIR else units  # a pair's order counts
-    return present, results
