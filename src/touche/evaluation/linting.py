@@ -4,18 +4,18 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, S
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
-from itertools import chain, groupby, pairwise
+from itertools import chain, pairwise
 from os.path import realpath  # Path.resolve raises an error for circular links
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from touche.errors import InputError, ToucheError, counted
 from touche.tasks import PAIR, Rules, Task
 from touche.trec.by_stance import CountedLines, ranking_names
 from touche.trec.by_stance import counted as counted_lines
-from touche.trec.columns import Columns, Run, RunLine
+from touche.trec.columns import Columns, Order, Run, RunLine
 from touche.trec.framed import Table
 from touche.trec.run_forms import RunSource
 from touche.trec.runs import MAX_DEPTH, LineError, lines_after_metadata, read_with_errors, split_columns
@@ -33,13 +33,6 @@ _ERRORS = (
 # Finding codes with their severity.
 CODES = dict.fromkeys(_ERRORS, ERROR) | dict.fromkeys(_WARNINGS, WARNING)
 PER_FOLDER = "per-folder"  # each folder contains one team's runs
-
-
-class Numbered(NamedTuple):
-    """A run's line with its number in the file, from 1."""
-
-    number: int
-    line: RunLine
 
 
 @dataclass(frozen=True)
@@ -123,31 +116,34 @@ class _LintedRun:
         """Whether the file is text in a format that we read."""
         return all(error.kind != "unreadable" for error in self.errors)
 
-    @cached_property
-    def lines(self) -> Sequence[Numbered]:
-        """The readable lines."""
-        numbers = self.readable.numbers.tolist()
-        return [Numbered(number, line) for number, line in zip(numbers, self.readable, strict=True)]
-
-    @cached_property
-    def rankings(self) -> Mapping[str, Sequence[Numbered]]:
-        """Each topic's lines in rank order."""
-        return {
-            topic: [self.lines[index] for index in indices.tolist()]
-            for topic, indices in self.readable.by_rank.items()
-        }
+    @property
+    def rankings(self) -> Order:
+        """The indices of each topic's lines, in rank order."""
+        return self.readable.by_rank
 
     @cached_property
     def ties(self) -> Sequence[_Tie]:
         """Ties that trec_eval orders differently from the ranks, at most one per score and topic."""
         if not self.is_ordered_by_score:
             return []
-        return [tie for lines in self.rankings.values() for tie in _ties(lines)]
+        return [tie for order in self.rankings.values() for tie in _ties(self.readable, order)]
+
+    def number(self, index: int) -> int:
+        """Returns the number in the file of a readable line."""
+        return int(self.readable.numbers[index])
 
     def ids(self, rules: Rules) -> Iterator[str]:
         """Yields the ids of documents, or of both sentences of a pair."""
-        for document in self.readable.documents.tolist():
+        for document in {*self.readable.documents.tolist()}:
             yield from rules.ids_of(document)
+
+    def lines_with(self, documents: Set[str]) -> Iterator[tuple[int, str]]:
+        """Yields the lines with some documents: their numbers in the file, and the documents."""
+        if documents:
+            numbers = self.readable.numbers.tolist()
+            for number, document in zip(numbers, self.readable.documents.tolist(), strict=True):
+                if document in documents:
+                    yield number, document
 
     def finding(self, code: str, line: int | None, message: str, remedy: str) -> Finding:
         """Returns a finding in this run. Arguments as in ``Finding``."""
@@ -269,7 +265,7 @@ def _unreadable_lines(run: _LintedRun) -> Iterator[Finding]:
         )
     for error in run.errors:
         yield run.finding(code=error.kind, line=error.line, message=error.problem, remedy=error.remedy)
-    if not (run.lines or run.errors):
+    if not (run.readable or run.errors):
         yield run.finding(
             code="empty-run", line=None, message="the run is empty", remedy="check how it was written"
         )
@@ -277,95 +273,120 @@ def _unreadable_lines(run: _LintedRun) -> Iterator[Finding]:
 
 def _repeated_documents(run: _LintedRun) -> Iterator[Finding]:
     """Yields documents that occur twice in a topic."""
-    first_numbers: dict[tuple[str, str], int] = {}  # line numbers by topic and document
-    for number, line in run.lines:
-        first_number = first_numbers.setdefault((line.topic, line.document), number)
-        if first_number != number:
-            yield run.finding(
-                code="duplicate-document",
-                line=number,
-                message=f"{line.document!r} is already in line {first_number} for topic {line.topic}",
-                remedy="remove one of the two",
-            )
+    for topic, lines in run.readable.by_topic.items():
+        documents = run.readable.documents[lines].tolist()
+        if len({*documents}) == len(documents):  # the usual case, found fast
+            continue
+        first_lines = dict[str, int]()
+        for index, document in zip(lines.tolist(), documents, strict=True):
+            first_line = first_lines.setdefault(document, index)
+            if first_line != index:
+                yield run.finding(
+                    code="duplicate-document",
+                    line=run.number(index),
+                    message=f"{document!r} is already in line {run.number(first_line)} for topic {topic}",
+                    remedy="remove one of the two",
+                )
 
 
 def _wrong_ranks(run: _LintedRun) -> Iterator[Finding]:
     """Yields ranks that repeat, don't start at 1, leave gaps, or contradict scores."""
-    rankings = run.rankings.values()
+    ranks = run.readable.ranks
+    rankings = run.rankings
     # A ranking's second line is the first that can repeat a rank.
-    second_lines = [ranking[1] for ranking in rankings if len(ranking) > 1]
+    second_lines = [(topic, order[1]) for topic, order in rankings.items() if len(order) > 1]
     # Rankings are in rank order, so if both ends are equal, all ranks are.
-    rankings_have_one_rank = all(ranking[0].line.rank == ranking[-1].line.rank for ranking in rankings)
+    rankings_have_one_rank = all(ranks[order[0]] == ranks[order[-1]] for order in rankings.values())
     if rankings_have_one_rank and second_lines:  # the run isn't ranked at all, so one finding is enough
-        number, line = second_lines[0]
-        example = f"rank {line.rank} in topic {line.topic}"
+        topic, index = second_lines[0]
+        example = f"rank {ranks[index]} in topic {topic}"
         yield run.finding(
             code="rank-repeated",
-            line=number,
+            line=run.number(index),
             message=f"all lines of a topic have the same rank, such as {example}",
             remedy="number the lines of each topic from 1",
         )
         return
-    wrong_starts = [ranking[0] for ranking in rankings if ranking[0].line.rank != 1]
+    wrong_starts = [(topic, order[0]) for topic, order in rankings.items() if ranks[order[0]] != 1]
     if wrong_starts:
-        number, line = wrong_starts[0]
-        example = f"topic {line.topic} starts at {line.rank}"
+        topic, index = wrong_starts[0]
+        example = f"topic {topic} starts at {ranks[index]}"
         yield run.finding(
             code="rank-start",
-            line=number,
+            line=run.number(index),
             message=f"ranks do not start at 1 in {counted(len(wrong_starts), 'topic')}; {example}",
             remedy="start at 1",
         )
-    for ranking in rankings:
-        for (_, above), (number, below) in pairwise(ranking):
-            if below.rank == above.rank:
-                yield run.finding(
-                    code="rank-repeated",
-                    line=number,
-                    message=f"rank {below.rank} occurs twice in topic {below.topic}",
-                    remedy="give each line its own rank",
-                )
-                continue  # with equal ranks, scores can't contradict them
-            if below.rank > above.rank + 1:
-                yield run.finding(
-                    code="rank-gap",
-                    line=number,
-                    message=f"rank {below.rank} comes after rank {above.rank} in topic {below.topic}",
-                    remedy="give each line the next rank",
-                )
-            if np.float32(below.score) > np.float32(above.score):  # compared like in trec_eval
-                score = f"score {below.score} at rank {below.rank} of topic {below.topic}"
-                yield run.finding(
-                    code="score-increasing",
-                    line=number,
-                    message=f"{score} is above {above.score}",
-                    remedy="rank by descending score; trec_eval uses the scores",
-                )
+    for topic, order in rankings.items():
+        yield from _wrong_neighbours(run, topic, order)
+
+
+def _wrong_neighbours(run: _LintedRun, topic: str, order: NDArray[np.intp]) -> Iterator[Finding]:
+    """Yields lines of a ranking whose rank or score doesn't fit the line above.
+
+    Args:
+        run: the run.
+        topic: the topic.
+        order: the indices of its lines, in rank order.
+    """
+    ranks = run.readable.ranks[order]
+    scores = run.readable.scores[order]
+    rounded = run.readable.rounded[order]  # compared like in trec_eval
+    repeats = ranks[1:] == ranks[:-1]
+    leaves_gap = ranks[1:] > ranks[:-1] + 1
+    increases = (rounded[1:] > rounded[:-1]) & ~repeats  # with equal ranks, scores can't contradict them
+    for above in np.flatnonzero(repeats | leaves_gap | increases).tolist():
+        line = run.number(order[above + 1])
+        rank = ranks[above + 1]
+        if repeats[above]:
+            yield run.finding(
+                code="rank-repeated",
+                line=line,
+                message=f"rank {rank} occurs twice in topic {topic}",
+                remedy="give each line its own rank",
+            )
+        if leaves_gap[above]:
+            yield run.finding(
+                code="rank-gap",
+                line=line,
+                message=f"rank {rank} comes after rank {ranks[above]} in topic {topic}",
+                remedy="give each line the next rank",
+            )
+        if increases[above]:
+            yield run.finding(
+                code="score-increasing",
+                line=line,
+                message=f"score {scores[above + 1]} at rank {rank} of topic {topic} is above {scores[above]}",
+                remedy="rank by descending score; trec_eval uses the scores",
+            )
 
 
 def _wrong_tags(run: _LintedRun) -> Iterator[Finding]:
     """Yields the first tag with blanks, and the first line of each additional tag."""
+    tags = run.readable.tags
     # A tag is the rest of the line after the fifth column.
-    with_blanks = [(number, line.tag) for number, line in run.lines if len(split_columns(line.tag)) > 1]
-    if with_blanks:
-        number, tag = with_blanks[0]
+    codes_with_blanks = [code for code, tag in enumerate(tags.words) if len(split_columns(tag)) > 1]
+    with_blanks = np.flatnonzero(np.isin(tags.codes, codes_with_blanks))
+    if len(with_blanks):
+        tag = tags.words[tags.codes[with_blanks[0]]]
         message = (
             f"the tag has blanks in {counted(len(with_blanks), 'line')}: trec_eval reads only "
             f"{split_columns(tag)[0]!r} of {tag!r}, and ir_measures refuses such lines"
         )
         yield run.finding(
-            code="blank-in-tag", line=number, message=message, remedy="write a tag without blanks"
+            code="blank-in-tag",
+            line=run.number(with_blanks[0]),
+            message=message,
+            remedy="write a tag without blanks",
         )
-    earlier_tags = set[str]()
-    for number, line in run.lines:
-        if earlier_tags and line.tag not in earlier_tags:
-            yield run.finding(
-                code="several-tags",
-                line=number,
-                message=f"tag {line.tag!r}, but {run.lines[0].line.tag!r} before",
-                remedy="use one tag for the whole run",
-            )
-        earlier_tags.add(line.tag)
+    _, first_lines = np.unique(tags.codes, return_index=True)
+    for index in sorted(first_lines.tolist())[1:]:
+        yield run.finding(
+            code="several-tags",
+            line=run.number(index),
+            message=f"tag {tags.words[tags.codes[index]]!r}, but {run.readable.tag!r} before",
+            remedy="use one tag for the whole run",
+        )
 
 
 def _reordered_ties(run: _LintedRun, known: _Known) -> Iterator[Finding]:
@@ -381,26 +402,29 @@ def _reordered_ties(run: _LintedRun, known: _Known) -> Iterator[Finding]:
         )
 
 
-def _ties(ranking: Sequence[Numbered]) -> Iterator[_Tie]:
+def _ties(run: Run, order: NDArray[np.intp]) -> Iterator[_Tie]:
     """Yields, for each score, the first two neighbours that trec_eval swaps, if any.
 
     trec_eval sorts equal scores by descending id.
 
     Args:
-        ranking: a topic's lines in rank order.
+        run: the run.
+        order: the indices of a topic's lines, in rank order.
     """
-    lines_above = 0  # how many lines come before the group's
-    for _, group in groupby(ranking, key=lambda numbered: np.float32(numbered.line.score)):
-        tied = list(group)
-        for (_, above), (number, below) in pairwise(tied):
+    changes = np.flatnonzero(np.diff(run.rounded[order])) + 1
+    starts = np.concatenate(([0], changes))  # where the lines with the next score begin
+    ends = np.concatenate((changes, [len(order)]))
+    for index in np.flatnonzero(ends - starts > 1).tolist():
+        numbers = run.numbers[order[starts[index] : ends[index]]].tolist()
+        tied = [*run.take(order[starts[index] : ends[index]])]
+        for (above, below), number in zip(pairwise(tied), numbers[1:], strict=True):
             # If ranks are equal, there is no order for trec_eval to change.
             if below.rank > above.rank and below.document > above.document:
-                ids = [line.document for _, line in tied]
+                ids = [line.document for line in tied]
                 pairs = zip(ids, sorted(ids, reverse=True), strict=True)
-                position = next(index for index, (id, sorted_id) in enumerate(pairs, 1) if id != sorted_id)
-                yield _Tie(above=above, below=below, number=number, depth=lines_above + position)
+                position = next(place for place, (id, sorted_id) in enumerate(pairs, 1) if id != sorted_id)
+                yield _Tie(above=above, below=below, number=number, depth=int(starts[index]) + position)
                 break
-        lines_above += len(tied)
 
 
 def _wrong_topics(run: _LintedRun, known: _Known) -> Iterator[Finding]:
@@ -410,7 +434,7 @@ def _wrong_topics(run: _LintedRun, known: _Known) -> Iterator[Finding]:
     required = rules.min_results if known.results is None else min(rules.min_results, known.results)
     # Include the task's topics without any results, because that's too few.
     for topic in dict.fromkeys([*run.rankings, *sorted(known.topics or (), key=in_order)]):
-        line_numbers = sorted(number for number, _ in run.rankings.get(topic, ()))
+        line_numbers = sorted(run.readable.numbers[run.rankings.get(topic, [])].tolist())
         result_count = f"topic {topic} has {counted(len(line_numbers), 'result')}"
         if known.topics is not None and topic not in known.topics:
             yield run.finding(
@@ -438,31 +462,40 @@ def _wrong_topics(run: _LintedRun, known: _Known) -> Iterator[Finding]:
 def _wrong_lines(run: _LintedRun, known: _Known) -> Iterator[Finding]:
     """Yields results that aren't in the corpus or don't have the task's form."""
     rules = known.task.rules
-    for number, line in run.lines:
-        ids = rules.ids_of(line.document)
-        if known.documents is not None and not known.documents.issuperset(ids):
+    ids_by_document = {document: rules.ids_of(document) for document in {*run.readable.documents.tolist()}}
+    if known.documents is not None:
+        unknown = {id for id, ids in ids_by_document.items() if not known.documents.issuperset(ids)}
+        for number, document in run.lines_with(unknown):
             yield run.finding(
                 code="unknown-document",
                 line=number,
-                message=f"{line.document!r} is not in the corpus",
+                message=f"{document!r} is not in the corpus",
                 remedy="use its ids",
             )
-        is_pair = len(ids) == 2 and "" not in ids and ids[0] != ids[1]
-        if rules.unit == PAIR and not is_pair:
+    if rules.unit == PAIR:
+        no_pairs = {id for id, ids in ids_by_document.items() if not _are_pair(ids)}
+        for number, document in run.lines_with(no_pairs):
             yield run.finding(
                 code="no-pair",
                 line=number,
-                message=f"{line.document!r} is not a pair of two different sentences",
+                message=f"{document!r} is not a pair of two different sentences",
                 remedy="write two sentence ids, joined by a comma",
             )
-        # The rules use upper case; like in qrels, lower case is accepted.
-        if rules.stances and line.stance.upper() not in rules.stances:
-            yield run.finding(
-                code="unknown-stance",
-                line=number,
-                message=f"the task does not have the stance {line.stance!r}",
-                remedy=f"write {' or '.join(rules.stances)}",
-            )
+    # The rules use upper case; like in qrels, lower case is accepted.
+    stances = run.readable.stances
+    wrong = [code for code, word in enumerate(stances.words) if word.upper() not in rules.stances]
+    for index in np.flatnonzero(np.isin(stances.codes, wrong)).tolist() if rules.stances else []:
+        yield run.finding(
+            code="unknown-stance",
+            line=run.number(index),
+            message=f"the task does not have the stance {stances.words[stances.codes[index]]!r}",
+            remedy=f"write {' or '.join(rules.stances)}",
+        )
+
+
+def _are_pair(ids: Sequence[str]) -> bool:
+    """Returns whether ids are those of two different sentences."""
+    return len(ids) == 2 and "" not in ids and ids[0] != ids[1]
 
 
 def _submission_findings(
@@ -481,15 +514,17 @@ def _submission_findings(
             )
         first_path_of_tag = dict[str, Path]()
         for run in submission:
-            for number, line in run.lines[:1]:  # a second tag in the run is reported separately
-                first_path = first_path_of_tag.setdefault(line.tag, run.path)
-                if first_path != run.path:
-                    yield run.finding(
-                        code="shared-tag",
-                        line=number,
-                        message=f"the tag {line.tag!r} is also that of {first_path}",
-                        remedy="use a different tag for each run",
-                    )
+            if not run.readable:
+                continue
+            tag = run.readable.tag  # the first one; a second tag in the run is reported separately
+            first_path = first_path_of_tag.setdefault(tag, run.path)
+            if first_path != run.path:
+                yield run.finding(
+                    code="shared-tag",
+                    line=run.number(0),
+                    message=f"the tag {tag!r} is also that of {first_path}",
+                    remedy="use a different tag for each run",
+                )
 
 
 def _missing_topics_note(run: _LintedRun, known: _Known) -> Iterator[str]:
