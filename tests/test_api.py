@@ -79,7 +79,7 @@ def test_a_run_passed_twice_is_refused_and_others_of_its_name_are_numbered(runs:
         (lambda run: package.fuse([run, run.frame()], depth="5"), "depth = '5'"),
         (lambda run: package.fuse([run, run.frame()], depth=2.7), "depth = 2.7 is not a whole number"),
         (lambda run: package.fuse([run, run.frame()], depth=True), "depth = True is not a whole number"),
-        (lambda run: package.report(run, 5, TASK), "output = 5; pass a name or a path"),
+        (lambda run: package.report(run, TASK, output=5), "output = 5; pass a name or a path"),
         (lambda run: package.fuse([run, run.frame()], method=None), "no method None"),
         (lambda run: package.evaluate(package.Run.of([]), TASK), "empty"),
         (lambda run: package.evaluate(run, 5), "no task 5"),
@@ -111,7 +111,7 @@ def test_a_run_passed_twice_is_refused_and_others_of_its_name_are_numbered(runs:
         (lambda run: package.wide([run, run.frame()], TASK, reference=""), "no run is called ''"),
         (lambda run: package.run(None, TASK), "baseline = None"),
         (lambda run: package.lint(run, None), "no dataset None"),
-        (lambda run: package.report(run, "out", all_published=True), "allows no runs"),
+        (lambda run: package.report(run, output="out", all_published=True), "allows no runs"),
         (lambda run: package.run("bm25", package.task(TASK)), "dataset = spot-check/passages: Spot"),
         (
             lambda run: package.evaluate(dataclasses.replace(run, scores=run.scores * np.nan), TASK),
@@ -255,7 +255,7 @@ def test_a_tilde_is_the_home_folder(runs: list[Path], monkeypatch: pytest.Monkey
     assert package.run_of("~/out/run.txt").as_dict() == package.run("bm25", TASK).as_dict()
     (score,) = package.evaluate("~/a.txt", evaluator="trec_eval", qrels="~/qrels", measure="nDCG@5")
     assert score.mean == package.evaluate(runs[0], TASK, "trec_eval", measure="nDCG@5")[0].mean
-    assert package.report("~/a.txt", "~/page", TASK) == home / "page" / "index.html"
+    assert package.report("~/a.txt", TASK, output="~/page") == home / "page" / "index.html"
     with pytest.raises(ToucheError, match="passed twice"):
         package.fuse(["~/a.txt", home / "a.txt"])
 
@@ -311,7 +311,7 @@ def test_a_report_replaces_no_run_and_a_path_means_the_file_at_it(tmp_path: Path
     qrels = {"1": {"d1": 1, "d2": 0, "d3": 0}}
     in_memory = package.run_of(paths[1])
     with pytest.raises(ToucheError, match=r"index\.html: an input of this command"):
-        package.report(paths, tmp_path, qrels=qrels, reference=in_memory)
+        package.report(paths, output=tmp_path, qrels=qrels, reference=in_memory)
     assert paths[0].read_text() == "1 Q0 d1 1 1.0 tag-1\n"
     renamed = {str(paths[1]): paths[0], "second": paths[1]}  # the first is called like the second's file
     wide = package.wide(renamed, qrels=qrels, reference=str(paths[0]))

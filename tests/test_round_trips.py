@@ -157,7 +157,7 @@ def test_a_report_takes_runs_and_qrels_in_each_form(
     qrels = touche.task(TASK).qrels["relevance"]
     judged = QRELS_FORMS[form](qrels, tmp_path) if form in QRELS_FORMS else None
     run = RUN_FORMS[form](results["run"], tmp_path)
-    assert touche.report(run, tmp_path / "page", TASK, qrels=judged).is_file()
+    assert touche.report(run, TASK, output=tmp_path / "page", qrels=judged).is_file()
 
 
 @pytest.mark.parametrize("form", QRELS_FORMS)
@@ -218,7 +218,7 @@ def test_names_of_runs_may_have_blanks(tmp_path: Path) -> None:
     fused = touche.fuse(runs, output=tmp_path / "fused")
     assert touche.run_of(tmp_path / "fused" / "run.txt").as_dict().keys() == fused.as_dict().keys()
     metadata = (tmp_path / "fused" / "ir-metadata.yml").read_text(encoding="utf-8")
-    page = touche.report(runs, tmp_path / "page", TASK).read_text(encoding="utf-8")
+    page = touche.report(runs, TASK, output=tmp_path / "page").read_text(encoding="utf-8")
     assert all(f"    {run}:\n" in metadata and run in page for run in runs)
 
 

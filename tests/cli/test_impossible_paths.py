@@ -24,8 +24,8 @@ CALLS: dict[str, Callable[[str, Path, str], object]] = {
     "fuse": lambda path, run, out: touche.fuse([run, path]),
     "lint": lambda path, run, out: touche.lint(path, DATASET),
     "identify": lambda path, run, out: touche.identify(path, DATASET),
-    "report": lambda path, run, out: touche.report(path, out, DATASET),
-    "report into": lambda path, run, out: touche.report(run, out + path, DATASET),
+    "report": lambda path, run, out: touche.report(path, DATASET, output=out),
+    "report into": lambda path, run, out: touche.report(run, DATASET, output=out + path),
     "regress": lambda path, run, out: touche.regress(path),
 }
 

@@ -9,7 +9,7 @@ from conftest import ROOT
 def test_a_page_has_two_columns_with_addresses_and_grades(tmp_path: Path) -> None:
     run = package.run("minsc", "spot-check/images")
     first = run[0].document
-    html = package.report({"mine": run}, tmp_path / "report", "spot-check/images").read_text()
+    html = package.report({"mine": run}, "spot-check/images", output=tmp_path / "report").read_text()
     pro = html.index("<h3>1 PRO</h3>")
     con = html.index("<h3>1 CON</h3>")
     pages = ROOT / "corpora" / "spot-check-images" / "images" / first[:3] / first / "pages"

@@ -55,6 +55,7 @@ def test_no_bytes_end_in_a_traceback(tmp_path: Path, data: st.DataObject) -> Non
         (CARD, "title = ", 'title = ""\n# ', "title: Expected `str` of length >= 1"),
         (CARD, "url = ", "decimals = [4]\nurl = ", "decimals ends with 4, but all tables print 3 decimals"),
         (CARD, "url = ", "decimals = [3, 5]\nurl = ", "decimals ends with 5, but all tables print 3"),
+        (CARD, "url = ", 'results_note = "later"\nurl = ', "results_note says why there are no results"),
         (CARD, "max_runs", "maxruns", "rules: Object contains unknown field `maxruns`; did you mean max_"),
         (CARD, "max_runs", '"\\n"', "rules: Object contains unknown field `\\n`; choose among "),
         (CARD, UNIT, 'unit = "pasage"', "rules.unit: Invalid enum value 'pasage'; did you mean passage?"),

@@ -5,6 +5,7 @@
 import logging
 import shlex
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from glob import escape, glob
@@ -108,6 +109,16 @@ class Command(click.Command):
         super().__init__(*args, **kwargs)
         self.example = example
         self.params = [*self.params, *_LEVELS]  # commands may share the list
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Rejects an option that is passed twice but takes one value: click would silently use the last."""
+        if not ctx.resilient_parsing:
+            _, _, params = self.make_parser(ctx).parse_args(args=[*args])  # a parameter per occurrence
+            for param, number in Counter(params).items():
+                takes_one = isinstance(param, click.Option) and not (param.multiple or param.is_flag)
+                if number > 1 and takes_one:
+                    raise click.UsageError(f"{param.opts[-1]} is passed {number} times; pass it once", ctx)
+        return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Lists the options by section. Inside an image, sections that don't apply there are hidden."""

@@ -110,6 +110,8 @@ def regress(
         return _check_published(datasets, style, every, **files)
     if options["record"] and not options["by"]:
         raise click.UsageError("--record needs a name for its rows; add --by NAME")
+    if options["by"] and not options["record"]:
+        raise click.UsageError("--by names who made the rows that --record appends; add --record FILE")
     options["summary"] = os.environ.get("GITHUB_STEP_SUMMARY") or None
     options["limits"] = Limits(
         cpus=options.pop("cpus"), memory=options.pop("memory"), seconds=options.pop("seconds")
@@ -136,15 +138,15 @@ def _check_published(
     for task, of_task in [*group_by(cells, lambda cell: cell.row.task).items(), ("all", cells)]:
         counts = Counter(cell.verdict for cell in of_task)
         rows.append((task, *map(str, [len(of_task), *(counts[verdict] for verdict in _VERDICTS)])))
-    different = [cell for cell in cells if cell.verdict == DIFFERENT]
+    wrong = [cell for cell in cells if cell.verdict in (DIFFERENT, published_cells.OTHER_FILE)]
     notes = []
     if any(cell.verdict == published_cells.NOT_HERE for cell in cells):
         command = " ".join(["touche data fetch", *datasets, "--runs"])
         notes.append(f"to get the runs that are not here: {command}")
-    remarks = (f"{cell.row.team}, {cell.row.tag}: {cell.remark}" for cell in different if cell.remark)
+    remarks = (f"{cell.row.team}, {cell.row.tag}: {cell.remark}" for cell in wrong if cell.remark)
     notes += dict.fromkeys(remarks)
     sheets = [Sheet(_TASKS, rows, notes)]
-    shown = cells if every else different
+    shown = cells if every else wrong
     for task, of_task in group_by(shown, lambda cell: cell.row.task).items():
         is_clear = len({cell.row.measure for cell in of_task}) <= len(
             {cell.row.dimension for cell in of_task}
@@ -152,7 +154,7 @@ def _check_published(
         columns = [_RUN, _DIMENSION if is_clear else _MEASURE, *_VALUES]
         sheets.append(Sheet(columns, of_task, above=[task], colours=_CELL_COLOURS))
     render(cells, "table" if output else style, sheets)
-    return BROKEN if different else 0
+    return BROKEN if wrong else 0
 
 
 def _as_printed(value: float) -> str:
@@ -161,9 +163,15 @@ def _as_printed(value: float) -> str:
 
 
 _WITH_OFFICIAL = {"datasets", "official", "every", "update", "style", "output", "junit"}
-_VERDICTS = (published_cells.EQUAL, DIFFERENT, published_cells.NOT_HERE, NOT_PUBLIC)
+_VERDICTS = (
+    published_cells.EQUAL,
+    DIFFERENT,
+    published_cells.OTHER_FILE,
+    published_cells.NOT_HERE,
+    NOT_PUBLIC,
+)
 _TASKS = [Column(name, format=itemgetter(index)) for index, name in enumerate(["task", "cells", *_VERDICTS])]
-_CELL_COLOURS = {published_cells.EQUAL: GOOD, DIFFERENT: BAD}
+_CELL_COLOURS = {published_cells.EQUAL: GOOD, DIFFERENT: BAD, published_cells.OTHER_FILE: BAD}
 _RUN = Column("run", "row", lambda row: f"{row.team}, {row.tag}" if row.tag else row.team)
 _DIMENSION = Column("dimension", "row", lambda row: row.dimension)
 _MEASURE = Column("measure", "row", value_name)

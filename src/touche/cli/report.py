@@ -40,7 +40,7 @@ def report(
         scoring["task"] = task_of(runs, scoring["task"], scoring["qrels"])
     path = library.report(
         runs,
-        output,
+        output=output,
         reference=reference,
         all_published=all_published,
         command=command_line(),

@@ -145,8 +145,9 @@ def tasks(
         ]
         render(table, style, [Sheet(_REPRODUCTIONS, table, notes)])
     elif reported:
-        if task_id is None or per_topic or team:
-            raise ToucheError("--reported shows one task; name it, and omit --per-topic and --team")
+        if task_id is None or every or per_topic or team:
+            problem = "--reported shows one task"
+            raise ToucheError(f"{problem}; name it, and omit --all, --per-topic and --team")
         rows = reported_values(task_id)
         render(rows, style, [Sheet(_REPORTED, rows)])
         if not rows:

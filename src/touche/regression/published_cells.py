@@ -36,6 +36,7 @@ from touche.trec.framed import Table, formatted
 from touche.trec.runs import read_run
 
 EQUAL = "equal"
+OTHER_FILE = "not the published file"  # its MD5 is another one
 NOT_HERE = "not here"
 
 
@@ -45,7 +46,8 @@ class Cell:
 
     Attributes:
         row: the published result.
-        verdict: ``equal``, ``different``, ``not here`` (the run or the qrels) or ``run not public``.
+        verdict: ``equal``, ``different``, ``not the published file``, ``not here`` (the run or the qrels) or
+            ``run not public``.
         value: the public run's value, rounded like the published one; None if it wasn't evaluated.
         remark: why there is no value although the run is here; may be empty.
         url: the address of the run or its archive; empty if the run isn't public.
@@ -109,7 +111,7 @@ def check_published(
         of_task = list(_cells(task, is_named=bool(ids), update=update))
         if ids and not any(cell.url for cell in of_task):
             raise ToucheError(f"{task_id} has no public run; choose another task")
-        if ids and not any(cell.verdict in (EQUAL, DIFFERENT) for cell in of_task):
+        if ids and not any(cell.verdict in (EQUAL, DIFFERENT, OTHER_FILE) for cell in of_task):
             problem = f"nothing was checked: no public run of {task_id} is here"
             raise ToucheError(f"{problem}; get them with: touche data fetch {task_id} --runs")
         cells += of_task
@@ -145,9 +147,12 @@ def _cells(task: Task, *, is_named: bool, update: bool = False) -> Iterator[Cell
         cells |= {row: Cell(row, NOT_HERE, url=source.url) for row in rows}
         if path and (qrels_are_here or is_named):
             problem = _difference(source, path, task)
-            values = dict.fromkeys(rows, problem) if problem else _values(task, path, rows)
+            if problem:
+                cells |= {row: Cell(row, OTHER_FILE, remark=problem, url=source.url) for row in rows}
+                continue
+            values = _values(task, path, rows)
             cells |= {row: _compared(row, values[row], source.url) for row in rows}
-            if update and not problem:
+            if update:
                 _update_index(index_path(task), run, [row for row in rows if values[row] != row.value])
     for row in over_all_topics(task):
         verdict = NOT_HERE if row.team in teams_with_missing_rows else NOT_PUBLIC
@@ -212,6 +217,8 @@ def _junit_case(cell: Cell) -> tuple[str, str, str, str]:
     """Returns a cell as a test case for ``junit_xml``."""
     row = cell.row
     name = f"{row.team} {row.tag} {row.dimension} {row.measure}"
+    if cell.verdict == OTHER_FILE:
+        return row.task, name, "", f"{cell.verdict}: {cell.remark}"
     if cell.verdict != DIFFERENT:
         return row.task, name, "" if cell.verdict == EQUAL else cell.verdict, ""
     remark = f": {cell.remark}" if cell.remark else ""

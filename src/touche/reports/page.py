@@ -36,9 +36,9 @@ _log = logging.getLogger(__name__)
 
 def report(
     runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun],
-    output: str | PathLike[str],
     task: str | None = None,
     *,
+    output: str | PathLike[str],
     measure: "str | Measure | None" = None,
     qrels: AnyQrels = None,
     reference: AnyRun | None = None,
@@ -49,8 +49,8 @@ def report(
 
     Args:
         runs: one run or several, as for ``evaluate``; empty with ``all_published``.
-        output: the folder for the page.
         task: the id of the task; None if there are only qrels.
+        output: the folder for the page.
         measure, qrels: another measure, or other qrels, as for ``evaluate``.
         reference: one of the runs, its tag or its path, to compare the others with; by default the
             organizers' baseline, or else the run with the highest comparable mean.
@@ -67,7 +67,7 @@ def report(
         >>> import tempfile, touche
         >>> run = touche.run("bm25", "spot-check/arguments")
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     touche.report(run, folder, "spot-check/arguments").name
+        ...     touche.report(run, "spot-check/arguments", output=folder).name
         'index.html'
     """
     folder = as_path("output", output)

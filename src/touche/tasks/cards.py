@@ -1,5 +1,6 @@
 """Task cards: TOML files, decoded into strict records."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -124,7 +125,19 @@ class _Card(Strict, frozen=True):
         self._check_tables()
 
     def _check_tables(self) -> None:
-        """Rejects published values without a measure, or for judgments that the card doesn't name."""
+        """Rejects published values without a measure, for judgments that the card doesn't name, or of a run
+        that is already in the table.
+        """
+        if self.results_note and (self.published or self.stance):
+            raise ValueError("results_note says why there are no results, but the card has some; remove it")
+        _check_tags([("stance", row.team, row.tag) for table in self.stance for row in table.runs])
+        _check_tags(
+            [
+                (f"{table.dimension}, {table.measure}, {table.evaluator}, {table.topics}", row.team, row.tag)
+                for table in self.published
+                for row in table.runs
+            ]
+        )
         for number, stances in enumerate(self.stance, 1):
             _check_measure(f"stance[{number}]", stances.measure, MACRO_F1.name)
             if stances.measure != MACRO_F1.name:
@@ -139,6 +152,17 @@ class _Card(Strict, frozen=True):
             if table.qrels not in (None, judgments.file):
                 remedy = f"write {judgments.file!r}"
                 raise ValueError(f"{key}.qrels is not the file of qrels.{table.dimension}; {remedy}")
+
+
+def _check_tags(rows: Sequence[tuple[str, str, str]]) -> None:
+    """Rejects a second result of one run. A tag can be missing, because not all tables print them.
+
+    Args:
+        rows: what a result is about, the team and the tag.
+    """
+    for (_, team, tag), number in Counter(row for row in rows if row[2]).items():
+        if number > 1:
+            raise ValueError(f"{team} has {number} results of the run {tag!r} in one table; correct the tags")
 
 
 def _check_measure(key: str, measure: str, example: str) -> None:
