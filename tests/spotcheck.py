@@ -1,6 +1,6 @@
 """Runs made from judgments: those of the spot check's passages, and made-up ones."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +9,13 @@ import pytest
 from conftest import ROOT, Write
 from touche import tasks
 from touche.evaluation.judged import judged
-from touche.evaluation.scores import Scores, table
-from touche.evaluation.scoring import Scored, ranks_stances, score
+from touche.evaluation.leaderboard import rank_of
+from touche.evaluation.notes import doubts, score_notes
+from touche.evaluation.scores import Score, Scores, table
+from touche.evaluation.scoring import Scored, by_evaluator, ranks_stances, score
 from touche.tasks import Judgments, Rules, Task
 from touche.trec.qrels import read_qrels
-from touche.trec.run_forms import read_sources, run_sources
+from touche.trec.run_forms import qrels_source, read_sources, run_sources
 
 SPOT = tasks.task("spot-check/passages")  # scored by nDCG@5 here: relevance alone, without stances
 QRELS = read_qrels(ROOT / "qrels" / SPOT.qrels["relevance"].file)
@@ -31,22 +33,40 @@ def run_text(topics: Iterable[str] = BEST, tag: str = "t", strangers: int = 0) -
 
 def score_task(
     runs: object,
-    task: Task,
+    task: Task | None,
     evaluators: Iterable[str] = ("trec_eval", "touche"),
     *,
     measure: str | None = None,
+    qrels: Path | None = None,
     any_order: bool = False,
 ) -> list[Scored]:
     """Runs scored in every dimension of a task, as touche.evaluate does it."""
-    to_judge = judged(task, [measure], any_order=any_order)
+    to_judge = judged(task, [measure], qrels_source(qrels), any_order=any_order)
     return score(read_sources(run_sources(runs), by_stance=ranks_stances(to_judge)), to_judge, [*evaluators])
 
 
 def table_of(
-    runs: object, task: Task, evaluators: Iterable[str] = ("trec_eval", "touche"), **more: Any
+    runs: object, task: Task | None, evaluators: Iterable[str] = ("trec_eval", "touche"), **more: Any
 ) -> Scores:
     """The table of ``score_task``'s scores, with warnings and notes."""
     return table(score_task(runs, task, evaluators, **more), task)
+
+
+def row_of(scores: Scores, **values: str) -> Score:
+    """The only row with these values, such as ``evaluator="touche"``."""
+    (row,) = (row for row in scores if values.items() <= vars(row).items())
+    return row
+
+
+def doubts_of(scored: Iterable[Scored], task: Task | None) -> list[str]:
+    """The warnings about one run and dimension, without their names."""
+    (group,) = by_evaluator(scored)
+    return [*doubts(group, task)]
+
+
+def notes_of(scored: Sequence[Scored], task: Task | None) -> list[str]:
+    """The notes on scores."""
+    return score_notes(scored, task, {each: rank_of(each, task) for each in scored})
 
 
 def scored(path: Path, *evaluators: str) -> Scores:

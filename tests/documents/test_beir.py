@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from conftest import Write
 from reading import read_documents_jsonl
+from spotcheck import table_of
 from texts import IDS, TEXTS
+from touche import tasks
 from touche.documents.beir import corpus_line
 from touche.documents.discovery import find
 from touche.documents.document_records import AnyDocument, Argument, Document, Sentence
 from touche.documents.pages import RawPage
 from touche.errors import InputError
-from touche.evaluation.scoring import score_task
-from touche.tasks import task_scored_by
 from touche.trec.qrels import read_qrels
 from touche.trec.topics import Topic, read_topics
 
@@ -152,7 +152,9 @@ def test_official_runs_have_their_published_scores(
 ) -> None:
     path = official / "runs/beir-webis-touche2020" / f"{run}.run.gz"
     for measure, value in values.items():
-        (evaluated,) = score_task([path], task_scored_by("beir-webis-touche2020-v2", measure), ["trec_eval"])
+        task = tasks.task("beir-webis-touche2020-v2")
+        (score,) = table_of([path], task, ["trec_eval"], measure=measure)
         digits = len(str(value)) - 2
-        assert evaluated.scores["trec_eval"].comparable  # published values have the same gaps
-        assert round(evaluated.scores["trec_eval"].mean or 0, digits) == value
+        assert score.evaluator == "trec_eval"
+        assert score.comparable  # published values have the same gaps
+        assert round(score.mean or 0, digits) == value

@@ -10,12 +10,10 @@ from hypothesis import strategies as st
 
 import touche as library
 from conftest import Touche, Write
-from spotcheck import run_of
-from touche import tasks
+from spotcheck import run_of, score_task
 from touche.evaluation import bounds
 from touche.evaluation.comparison import comparisons
 from touche.evaluation.evaluators import by_trec_eval
-from touche.evaluation.scoring import score_task
 from touche.tasks import measure_of
 from touche.trec.qrels import Qrels
 
@@ -107,7 +105,7 @@ def test_touche_has_no_bounds_of_the_mean_if_its_topics_are_not_known(write: Wri
     """Whether topic 2 counts depends on the grades: without a relevant document, touche leaves it out."""
     qrels = {"1": {"a": 1}, "2": {"b": 0}}
     by_trec_eval, by_script = library.evaluate(
-        {"1": {"a": 1.0}, "2": {"x": 1.0}}, qrels=qrels, measure="nDCG@5"
+        {"1": {"a": 1.0}, "2": {"x": 1.0}}, qrels=qrels, measure="nDCG@5", bounds=True
     )
     assert (by_trec_eval.least, by_trec_eval.greatest) == (0.5, 1.0)
     assert (by_script.least, by_script.greatest) == (None, None)
@@ -118,9 +116,9 @@ def test_a_document_of_both_runs_has_one_grade(touche: Touche, write: Write) -> 
     qrels = write("q.qrels", "".join(f"{topic} 0 a 1\n{topic} 0 b 0\n" for topic in "12"))
     same = [write(f"{tag}.txt", run_of(*(f"{t} {tag} x" for t in "12"), tag=tag)) for tag in "ab"]
     other = write("o.txt", run_of("1 y z", "2 y z", tag="o"))
-    task = tasks.task_scored_by(None, "nDCG@2", qrels)
     second = 1 / log2(3)
-    compared = comparisons(score_task([*same, other], task), "trec_eval", bounds=True)
+    scored = score_task([*same, other], None, ["trec_eval"], measure="nDCG@2", qrels=qrels)
+    compared = comparisons(scored, None, bounds=True)
     stays, changes, _ = compared
     assert (stays.least, stays.greatest) == pytest.approx((1 / (1 + second), 1.0)) and not stays.can_change
     assert (changes.least, changes.greatest) == pytest.approx((1 / (1 + second) - 1, 1.0))

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 import touche as package
 from conftest import Touche, Write
+from spotcheck import table_of
 from touche.data import judgments
 from touche.errors import ToucheError
-from touche.evaluation.scoring import score_task
 from touche.tasks import Task
 from touche.tasks.cards import read_card
-from touche.trec.by_stance import read_counted
+from touche.trec.by_stance import CountedLines, counted, read_script_lines
 from touche.trec.columns import Run
 from touche.trec.qrels import Qrels, read_answers
 from touche.trec.runs import read_run
@@ -27,6 +27,7 @@ A, B, C, D = IMAGES[:4]
 STANCES = ["PRO", "CON"]
 IDS = "I[0-9a-f]{16}"
 TOPICS = ["1", "2"]
+RULE = CountedLines(stances=tuple(STANCES), ids=IDS, depth=10, topics=frozenset(TOPICS))
 CARD = """
 id = "mine"
 title = "Images"
@@ -78,17 +79,19 @@ def task(write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Task:
 
 def values(run: str | Path, write: Write, task: Task) -> list[float | None]:
     path = run if isinstance(run, Path) else write("run.txt", run)
-    return [evaluated.scores["touche"].mean for evaluated in score_task([path], task)]
+    scores = table_of([path], task)
+    assert {score.evaluator for score in scores} == {"touche"}
+    return [score.mean for score in scores]
 
 
 def test_the_measures_by_hand(task: Task, write: Write) -> None:
     """Of four lines three are on topic, two argumentative, one on stance; a short ranking loses."""
     assert values(RUN, write, task) == pytest.approx([3 / 20, 2 / 20, 1 / 20])
-    (relevance, *_, stance) = score_task([write("run.txt", RUN)], task)
-    assert relevance.evaluations["touche"].judged == 1
-    by_ranking = {score.topic: score.value for score in stance.topic_scores()}
-    assert by_ranking == pytest.approx({"1 PRO": 0.1, "1 CON": 0.0})
-    assert stance.values("touche") == {"1": 0.05}
+    scores = table_of([write("run.txt", RUN)], task)
+    assert scores[0].judged == 1
+    rows = [row for row in scores.per_topic if row.dimension == "stanceRelevance"]
+    assert {row.topic: row.value for row in rows} == pytest.approx({"1 PRO": 0.1, "1 CON": 0.0})
+    assert scores.scored[-1].evaluation.per_topic == {"1": 0.05}
 
 
 def test_the_judgments_of_all_questions_are_read_once(
@@ -96,11 +99,11 @@ def test_the_judgments_of_all_questions_are_read_once(
 ) -> None:
     files = list[str]()
 
-    def counted(path: Path, *arguments: Any, **options: Any) -> Qrels:
+    def read_and_noted(path: Path, *arguments: Any, **options: Any) -> Qrels:
         files.append(path.name)
         return read_answers(path, *arguments, **options)
 
-    monkeypatch.setattr(judgments, "read_answers", counted)
+    monkeypatch.setattr(judgments, "read_answers", read_and_noted)
     assert len(values(RUN, write, task)) == 3
     assert files == ["mine.qrels"]
 
@@ -110,9 +113,7 @@ def test_a_topic_without_lines_is_left_out_and_one_with_only_a_stance_counts(
 ) -> None:
     run = f"{RUN}2 PRO {A} 1 1 mine\n"
     assert values(run, write, task)[0] == pytest.approx((3 / 20 + 1 / 20) / 2)
-    incomplete, complete = (
-        score_task([write("run.txt", text)], task)[0].scores["touche"] for text in (RUN, run)
-    )
+    incomplete, complete = (table_of([write("run.txt", text)], task)[0] for text in (RUN, run))
     assert (incomplete.comparable, complete.comparable) == (False, True)
     (absent,), (zero,) = (package.evaluate(write("run.txt", text), "mine").warnings for text in (RUN, run))
     assert "topic 2, which touche leaves out" in absent and "topic 2 CON, which touche counts as 0" in zero
@@ -120,7 +121,7 @@ def test_a_topic_without_lines_is_left_out_and_one_with_only_a_stance_counts(
 
 def oracle(lines: list[list[str]]) -> list[int]:
     """The numbers of the lines that count, computed independently from the description of the script."""
-    counted = []
+    numbers = []
     ranks = dict[str, int]()
     scores = dict[str, float]()
     for number, line in enumerate(lines, 1):
@@ -135,8 +136,8 @@ def oracle(lines: list[list[str]]) -> list[int]:
         if "e" in line[4] or float(line[4]) > scores.get(key, 1e9):
             continue
         scores[key] = float(line[4])
-        counted.append(number)
-    return counted
+        numbers.append(number)
+    return numbers
 
 
 CELLS = st.tuples(
@@ -151,8 +152,8 @@ CELLS = st.tuples(
 
 def test_a_run_in_memory_keeps_the_lines_of_its_file(write: Write) -> None:
     run = read_run(write("run.txt", f"\n1 PRO {D} 1 2 mine\n\n1 FIRST I{'0' * 16} 2 1 mine\n"))
-    counted, (skipped,) = read_counted(run.path, STANCES, IDS, 10, TOPICS, run)
-    assert counted.numbers.tolist() == [2] and str(skipped).startswith(f"{run.path}:4: ")
+    lines, (skipped,) = counted(run, RULE)
+    assert lines.numbers.tolist() == [2] and str(skipped).startswith(f"{run.path}:4: ")
 
 
 @given(st.lists(CELLS, max_size=20))
@@ -161,9 +162,10 @@ def test_lines_count_as_in_the_script(
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "random.run"
     path.write_text("".join(" ".join(line) + "\n" for line in cells))
-    run, skipped = read_counted(path, STANCES, IDS, 10, TOPICS)
-    assert run.numbers.tolist() == oracle([" ".join(line).split() for line in cells])
-    assert len(run) + len(skipped) == len(cells)
+    run = read_script_lines(path)
+    lines, skipped = counted(run, RULE)
+    assert lines.numbers.tolist() == oracle([" ".join(line).split() for line in cells])
+    assert len(lines) + len(skipped) + len(run.unread) == len(cells)
 
 
 @pytest.mark.parametrize(

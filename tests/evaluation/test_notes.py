@@ -1,4 +1,5 @@
 import csv
+from collections.abc import Sequence
 from dataclasses import replace
 from math import log2
 from pathlib import Path
@@ -6,18 +7,27 @@ from pathlib import Path
 import pytest
 
 from conftest import Touche, Write
-from spotcheck import made_up, run_of, run_text, scored
+from spotcheck import (
+    SPOT,
+    doubts_of,
+    made_up,
+    notes_of,
+    row_of,
+    run_of,
+    run_text,
+    score_task,
+    scored,
+    table_of,
+)
 from touche import tasks
-from touche.evaluation.notes import doubts, score_notes
-from touche.evaluation.scores import Evaluated
-from touche.evaluation.scoring import score_task
+from touche.evaluation.scoring import Scored
 from touche.io.opening import md5
-from touche.tasks import Judgments
+from touche.tasks import Judgments, Task
 
 
-def notes(run: Evaluated) -> list[str]:
+def notes(scored: Sequence[Scored], task: Task) -> list[str]:
     """Returns notes without the name of the run and the dimension."""
-    return [text.partition(": ")[2] for text in score_notes([run])]
+    return [text.partition(": ")[2] for text in notes_of(scored, task)]
 
 
 @pytest.mark.parametrize(
@@ -50,7 +60,7 @@ def notes(run: Evaluated) -> list[str]:
     ],
 )
 def test_what_puts_a_score_in_doubt_is_a_warning(write: Write, text: str, expected: list[str]) -> None:
-    warnings = list(doubts(scored(write("run.txt", text))))
+    warnings = doubts_of(scored(write("run.txt", text)).scored, SPOT)
     assert len(warnings) == len(expected) and all(map(str.startswith, warnings, expected))
 
 
@@ -65,9 +75,9 @@ def test_what_puts_a_score_in_doubt_is_a_warning(write: Write, text: str, expect
     ],
 )
 def test_where_the_evaluators_differ_it_is_said_why(write: Write, text: str, expected: list[str]) -> None:
-    run = scored(write("run.txt", text))
-    assert notes(run) == [note.format("topic 14") for note in expected]
-    assert run.scores["trec_eval"].comparable == (not expected)  # with published values
+    scores = scored(write("run.txt", text))
+    assert notes(scores.scored, SPOT) == [note.format("topic 14") for note in expected]
+    assert row_of(scores, evaluator="trec_eval").comparable == (not expected)  # with published values
 
 
 @pytest.mark.parametrize(("holes", "comparable"), [(9, True), (10, False)])
@@ -78,8 +88,9 @@ def test_a_tenth_is_not_more_than_a_tenth(
     topics = [str(number) for number in range(1, 19)]
     task = made_up(write, monkeypatch, topics, relevance="a")
     lists = (f"{topic} a b c d {'x' if number < holes else 'e'}" for number, topic in enumerate(topics))
-    (run,) = score_task([write("run.txt", run_of(*lists))], task)
-    assert (list(doubts(run)) == []) == comparable == run.scores["trec_eval"].comparable
+    scores = table_of([write("run.txt", run_of(*lists))], task)
+    is_undoubted = doubts_of(scores.scored, task) == []
+    assert is_undoubted == comparable == row_of(scores, evaluator="trec_eval").comparable
 
 
 def test_the_limit_of_unjudged_results_is_the_least_judged_published_run(
@@ -90,16 +101,14 @@ def test_the_limit_of_unjudged_results_is_the_least_judged_published_run(
     row = replace(tasks.task("touche-2020-task-1").published[0], dimension="relevance", qrels=None)
     task = replace(task, published=(row,))
     for documents, comparable in (("a b v w x", True), ("a u v w x", False)):
-        (run,) = score_task([write("run.txt", run_of(f"1 {documents}"))], task)
-        assert run.scores["trec_eval"].comparable == comparable
-        text = next(doubts(run))
+        scores = table_of([write("run.txt", run_of(f"1 {documents}"))], task)
+        assert row_of(scores, evaluator="trec_eval").comparable == comparable
+        text = doubts_of(scores.scored, task)[0]
         assert ("judged, as for the published scores: " in text) == comparable
         less = "judged, but at least 0.4 for the published runs, so the score is not comparable with"
         assert (less in text) != comparable
-    (run,) = score_task(
-        [write("run.txt", run_of("1 a b v w x"))], replace(task, measure=tasks.measure_of("P@4"))
-    )
-    assert not run.scores["trec_eval"].comparable  # no share of Judged@4 is known
+    (score,) = table_of([write("run.txt", run_of("1 a b v w x"))], task, measure="P@4")
+    assert not score.comparable  # no share of Judged@4 is known
 
 
 @pytest.mark.parametrize(("zeros", "is_reported"), [("", True), ("1 0 b 0\n", False), ("1 0 b -2\n", False)])
@@ -107,12 +116,12 @@ def test_judgments_without_grade_0_are_reported_with_the_place_of_the_full_file(
     write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, zeros: str, is_reported: bool
 ) -> None:
     monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
-    task = tasks.task("beir-webis-touche2020-v2")
     run = write("run.txt", run_of("1 a b"))
     qrels = Judgments("beir-webis-touche2020-v2.qrels", frozenset({-2, 0, 1, 2}))
+    task = replace(tasks.task("beir-webis-touche2020-v2"), qrels={"relevance": qrels})
     write(f"qrels/{qrels.file}", f"1 0 a 2\n{zeros}")
-    (evaluated,) = score_task([run], replace(task, qrels={"relevance": qrels}))
-    texts = [text for text in doubts(evaluated) if "lacks the judgments with grade 0" in text]
+    warnings = doubts_of(score_task([run], task), task)
+    texts = [text for text in warnings if "lacks the judgments with grade 0" in text]
     assert bool(texts) == is_reported
     remedy = "remove it, and get it with: touche data fetch beir-webis-touche2020-v2 --no-corpora"
     assert all(remedy in text for text in texts)
@@ -125,8 +134,8 @@ def test_near_ties_are_told_for_any_measure(
     """As float32, b with the greater id is first; as double, a is first, so RR falls from 1 to 1/2."""
     task = made_up(write, monkeypatch, topics=("1",), relevance="b")
     path = write("run.txt", "1 Q0 a 1 1.0000000001 t\n1 Q0 b 2 1 t\n")
-    (run,) = score_task([path], replace(task, measure=tasks.measure_of(name)))
-    assert list(doubts(run))[-1].endswith(f"order topic 1 differently ({change:.4f} in {name})")
+    warnings = doubts_of(score_task([path], task, measure=name), task)
+    assert warnings[-1].endswith(f"order topic 1 differently ({change:.4f} in {name})")
 
 
 @pytest.mark.parametrize(
@@ -148,9 +157,8 @@ def test_a_standing_names_its_evaluator_and_its_doubts(
     write(f"qrels/{task.qrels['relevance-uncorrected'].file}", "1 0 a 5\n1 0 b 1\n25 0 a 3\n")
     path = write("run.txt", run_of(text))
     monkeypatch.setenv("TOUCHE_DATA", str(path.parent))
-    monkeypatch.setattr("touche.evaluation.scores.official_md5", lambda path: "")
-    (run,) = score_task([path], task, [evaluator])
-    (standing,) = notes(run)
+    monkeypatch.setattr("touche.evaluation.leaderboard.official_md5", lambda path: "")
+    (standing,) = notes(score_task([path], task, [evaluator]), task)
     assert note in standing and standing.startswith("with trec_eval, ") == (evaluator == "trec_eval")
 
 
@@ -162,12 +170,14 @@ def test_a_rank_among_published_scores_needs_the_official_qrels(
     file = task.qrels["relevance-uncorrected"].file
     path = write(f"qrels/{file}", "1 0 a 5\n1 0 b 1\n")
     if is_official:
-        monkeypatch.setattr("touche.evaluation.scores.official_md5", {f"qrels/{file}": md5(path)}.__getitem__)
+        monkeypatch.setattr(
+            "touche.evaluation.leaderboard.official_md5", {f"qrels/{file}": md5(path)}.__getitem__
+        )
     monkeypatch.setenv("TOUCHE_DATA", str(path.parents[1]))
-    (run,) = score_task([write("run.txt", run_of("1 a b"))], task)
-    warnings = [text for text in doubts(run) if "not the publisher's file" in text]
+    scores = table_of([write("run.txt", run_of("1 a b"))], task)
+    warnings = [text for text in doubts_of(scores.scored, task) if "not the publisher's file" in text]
     assert len(warnings) == (not is_official)
-    assert {score.comparable for score in run.scores.values()} == {is_official}
+    assert {score.comparable for score in scores} == {is_official}
     assert all(
         text.startswith(f"{file} is not") and "10f043e086818f9159ac37a9ebe5ce5d" in text for text in warnings
     )
@@ -182,7 +192,7 @@ def test_ranks_are_columns_and_rows_of_agreeing_evaluators_are_printed_once(
     qrels = write(f"qrels/{file}", "1 0 a 5\n1 0 b 1\n2 0 a 5\n2 0 b 1\n")
     run = write("run.txt", run_of("1 a b", "2 a b"))
     monkeypatch.setenv("TOUCHE_DATA", str(qrels.parents[1]))
-    monkeypatch.setattr("touche.evaluation.scores.official_md5", lambda path: "")
+    monkeypatch.setattr("touche.evaluation.leaderboard.official_md5", lambda path: "")
     rows = list(csv.DictReader(touche("evaluate", run, "--task", task, "--format", "csv")[1].splitlines()))
     ranks = [[row[name] for name in ("rank", "rank_low", "rank_high", "group", "rank_note")] for row in rows]
     note = "no values of its topics are published, so there are no groups"

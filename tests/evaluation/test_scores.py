@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 import touche as package
 from conftest import Touche, Write
-from spotcheck import SPOT, made_up, run_of, run_text, scored
+from spotcheck import SPOT, made_up, notes_of, run_of, run_text, score_task, scored, table_of
 from touche import tasks
 from touche.errors import ToucheError
-from touche.evaluation.notes import all_warnings, score_notes
-from touche.evaluation.scoring import evaluate, in_judged_order, score_task, unique_names
+from touche.evaluation.scores import evaluate
+from touche.evaluation.scoring import in_judged_order, unique_names
 from touche.evaluation.significance import bootstrap_interval
-from touche.tasks import PAIR, Rules, measure_of
+from touche.tasks import PAIR, Rules
 from touche.trec.columns import Run, RunLine
 
 SECOND = 1 / log2(3)  # the only relevant document at rank 2
@@ -25,14 +25,14 @@ def test_the_figures_of_every_dimension_by_hand(write: Write, monkeypatch: pytes
     """Four topics: the relevant document is first, second, first, and missing; x is unjudged."""
     task = made_up(write, monkeypatch, relevance="a", quality="b")
     lines = ["1 a b", "2 b a", "3 a b", "4 b x"]
-    relevance, quality = score_task([write("run.txt", run_of(*lines))], task, ["trec_eval"])
-    for run, values in ((relevance, [1, SECOND, 1, 0]), (quality, [SECOND, 1, SECOND, 1])):
-        (score,) = run.scores.values()
+    scores = table_of([write("run.txt", run_of(*lines))], task, ["trec_eval"])
+    expected = {"relevance": [1, SECOND, 1, 0], "quality": [SECOND, 1, SECOND, 1]}
+    for score, (dimension, values) in zip(scores, expected.items(), strict=True):
         assert score.mean == pytest.approx(sum(values) / 4)
         assert (score.low, score.high) == pytest.approx(bootstrap_interval(values))
-        assert (score.judged, score.topics, score.dimension) == (3.5 / 4, 4, run.dimension)
-        assert (score.tag, score.qrels) == ("t", f"made-up-{run.dimension}.qrels")
-        rows = run.topic_scores()
+        assert (score.judged, score.topics, score.dimension) == (3.5 / 4, 4, dimension)
+        assert (score.tag, score.qrels) == ("t", f"made-up-{dimension}.qrels")
+        rows = [row for row in scores.per_topic if row.dimension == dimension]
         assert [row.value for row in rows] == pytest.approx(values)
         assert [row.judged for row in rows] == [1, 1, 1, 0.5]
 
@@ -41,12 +41,12 @@ def test_another_measure_is_followed_by_every_figure(write: Write, monkeypatch: 
     """Average precision by hand: the relevant document is at rank 2, at rank 1, and missing."""
     task = made_up(write, monkeypatch, topics=("1", "2", "3"), relevance="a")
     path = write("run.txt", run_of("1 x a b", "2 a b", "3 x b"))
-    (run,) = score_task([path], replace(task, measure=measure_of("AP")))
-    (score,) = run.scores.values()  # trec_eval only
+    scores = table_of([path], task, measure="AP")
+    (score,) = scores  # trec_eval only
     assert (score.evaluator, score.measure, score.mean) == ("trec_eval", "AP", 0.5)
     assert (score.low, score.high) == bootstrap_interval([0.5, 1, 0])
     assert score.judged == pytest.approx((2 / 3 + 1 + 1 / 2) / 3)
-    assert "less than 90% of the results is judged: " in all_warnings([run])[0]
+    assert "less than 90% of the results is judged: " in scores.warnings[0]
 
 
 def test_judgments_of_ones_own(touche: Touche, write: Write) -> None:
@@ -62,7 +62,7 @@ def test_judgments_of_ones_own(touche: Touche, write: Write) -> None:
         "RR@10 is scored only by trec_eval"
     )
     (record, *_) = json.loads(touche("evaluate", run, "--qrels", qrels, "--format", "json")[1])
-    assert (record["task"], record["qrels"], record["measure"]) == ("my.labels.qrels", str(qrels), "nDCG@5")
+    assert (record["task"], record["qrels"], record["measure"]) == ("", str(qrels), "nDCG@5")
 
 
 def test_judgments_of_ones_own_for_a_task_stand_beside_no_published_value(
@@ -79,8 +79,8 @@ def test_judgments_of_ones_own_for_a_task_stand_beside_no_published_value(
 
 def test_topics_are_in_the_order_of_their_numbers(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     task = made_up(write, monkeypatch, topics=("10", "9", "2"), relevance="a")
-    (run,) = score_task([write("run.txt", run_of("2 a b"))], task, ["trec_eval"])
-    topics = [(row.topic, row.judged) for row in run.topic_scores()]
+    scores = table_of([write("run.txt", run_of("2 a b"))], task, ["trec_eval"])
+    topics = [(row.topic, row.judged) for row in scores.per_topic]
     assert topics == [("2", 1), ("9", None), ("10", None)]
 
 
@@ -98,10 +98,11 @@ def test_a_slice_has_only_the_topics_of_its_means() -> None:
 
 def test_two_runs_with_one_tag_are_told_apart_by_their_paths(write: Write) -> None:
     paths = [write(f"{name}.txt", run_text(tag=name[0])) for name in ("a1", "a2", "b")]
-    evaluated = score_task(paths, SPOT)
-    assert [run.name for run in evaluated] == [str(paths[0]), str(paths[1]), "b"]
+    scores = table_of(paths, SPOT, measure="nDCG@5")
+    names = [score.name for score in scores if score.evaluator == "touche"]
+    assert names == [str(paths[0]), str(paths[1]), "b"] and len(scores) == 6
     same = "several runs have the tag or path 'a', so they have other names here"
-    assert all_warnings(evaluated) == (f"{paths[0]}, {paths[1]}, relevance: {same}",)
+    assert scores.warnings == (f"{paths[0]}, {paths[1]}, relevance: {same}",)
 
 
 @pytest.mark.parametrize("task", ["touche-2022-task-2", "touche-2022-task-2/twenty-topics"])
@@ -176,7 +177,7 @@ def test_runs_that_cannot_be_evaluated(
 ) -> None:
     folder = write("run.txt", text).parent
     with pytest.raises(ToucheError, match=message):
-        score_task([folder / name for name in names], SPOT, any_order=any_order)
+        score_task([folder / name for name in names], SPOT, measure="nDCG@5", any_order=any_order)
 
 
 def test_an_unknown_label_is_refused(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,14 +202,13 @@ def test_any_order_counts_a_pair_judged_the_other_way_round_beside_the_exact_sco
     task = replace(task, rules=Rules(PAIR, ("Q0",)), published=(row,))
     write("qrels/made-up-relevance.qrels", "1 0 x,y 1\n1 0 b,c 0\n")
     exact, turned = score_task([write("run.txt", run_of(ranked))], task, ["trec_eval"], any_order=True)
-    assert [(run.label, run.any_order) for run in (exact, turned)] == [
+    assert [(each.label, each.judged.any_order) for each in (exact, turned)] == [
         ("relevance", False),
         ("relevance, any order", True),
     ]
-    assert [run.scores["trec_eval"].mean for run in (exact, turned)] == pytest.approx(
-        [exact_mean, turned_mean]
-    )
-    assert "are of nDCG@5 by trec_eval, with pairs in the judged order; only" in score_notes([turned])[-1]
+    assert [each.evaluation.mean for each in (exact, turned)] == pytest.approx([exact_mean, turned_mean])
+    (note,) = notes_of([turned], task)
+    assert "are of nDCG@5 by trec_eval, with pairs in the judged order; only" in note
 
 
 def test_a_pair_in_both_orders_counts_once() -> None:
@@ -222,11 +222,10 @@ def test_a_pair_in_both_orders_counts_once() -> None:
 
 def test_a_run_with_nothing_judged_does_not_cost_the_others(write: Write) -> None:
     paths = [write("good.txt", run_text(tag="good")), write("odd.txt", run_text(tag="odd", strangers=5))]
-    good, odd = score_task(paths, SPOT)
-    assert [score.mean for score in good.scores.values()] == pytest.approx([1, 1])
-    assert [(score.mean, score.low, score.topics) for score in odd.scores.values()] == [
-        (0, 0, 4),
-        (None, None, 0),
-    ]
-    assert not odd.scores["trec_eval"].comparable
-    assert any("and has no topic left to average over" in text for text in all_warnings([odd]))
+    scores = table_of(paths, SPOT, measure="nDCG@5")
+    good, odd = ([score for score in scores if score.tag == tag] for tag in ("good", "odd"))
+    assert [score.mean for score in good] == pytest.approx([1, 1])
+    assert [(score.mean, score.low, score.topics) for score in odd] == [(0, 0, 4), (None, None, 0)]
+    assert [score.evaluator for score in odd] == ["trec_eval", "touche"] and not odd[0].comparable
+    left = [text for text in scores.warnings if "and has no topic left to average over" in text]
+    assert [text.partition(",")[0] for text in left] == ["odd"]

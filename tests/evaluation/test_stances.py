@@ -10,11 +10,10 @@ from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
 import touche as package
 from conftest import Touche, Write, write_files
+from spotcheck import notes_of, score_task, table_of
 from touche import tasks
 from touche.errors import InputError, MissingDataError, ToucheError
 from touche.evaluation.comparison import comparisons
-from touche.evaluation.notes import score_notes
-from touche.evaluation.scoring import score_task
 from touche.evaluation.stances import evaluate_stances, stance_difference
 from touche.tasks.cards import read_card
 from touche.trec.columns import Run
@@ -115,20 +114,22 @@ def runs(tmp_path: Path, touche: Touche) -> list[Path]:
 
 
 def test_stance_is_a_dimension_with_a_measure_of_its_own(runs: list[Path]) -> None:
-    evaluated = score_task(runs, tasks.task(TOY), ["trec_eval"])
-    scores = {(run.name, run.dimension): next(iter(run.scores.values())) for run in evaluated}
+    table = table_of(runs, tasks.task(TOY), ["trec_eval"])
+    scores = {(score.name, score.dimension): score for score in table}
+    assert len(scores) == len(table)
     assert {score.measure for score in scores.values()} == {"nDCG@5", "macro F1"}
     no, lexicon = (scores[f"touche-{name}", "stance"] for name in ("bm25", "stance-lexicon"))
     assert no.results == lexicon.results == 111
     assert no.mean is not None and lexicon.mean is not None and lexicon.mean > no.mean
-    only = score_task(runs, tasks.task_scored_by(TOY, "macro F1"))
-    assert [run.dimension for run in only] == ["stance", "stance"]
-    assert "stance" not in {run.dimension for run in score_task(runs, tasks.task_scored_by(TOY, "AP"))}
+    only = score_task(runs, tasks.task(TOY), measure="macro F1")
+    assert [each.judged.dimension for each in only] == ["stance", "stance"]
+    by_ap = score_task(runs, tasks.task(TOY), measure="AP")
+    assert "stance" not in {each.judged.dimension for each in by_ap}
 
 
 def test_stances_are_compared_without_a_test(runs: list[Path]) -> None:
-    evaluated = score_task(runs, tasks.task(TOY), ["trec_eval"])
-    compared = comparisons(evaluated, "trec_eval")
+    task = tasks.task(TOY)
+    compared = comparisons(score_task(runs, task, ["trec_eval"]), task)
     (stance,) = (row for row in compared if row.dimension == "stance")
     assert stance.results == 111 and stance.p_t_test is None and stance.significant is False
     assert not compared.warnings
@@ -138,12 +139,11 @@ def test_stances_are_compared_without_a_test(runs: list[Path]) -> None:
 
 def test_values_over_other_documents_do_not_compare(runs: list[Path]) -> None:
     shorter = [line for line in read_run(runs[1]) if line.topic != "14"]
-    task = tasks.task(TOY)
-    published = tasks.task("touche-2022-task-2").published
+    task = replace(tasks.task(TOY), published=tasks.task("touche-2022-task-2").published)
     both = [runs[0], Run.of(shorter, runs[1])]
-    evaluated = score_task(both, replace(task, published=published))
-    assert any("(touche-bm25 111, touche-stance-lexicon" in text for text in score_notes(evaluated))
-    assert any("compare only equal N" in text for text in score_notes(evaluated))
+    notes = notes_of(score_task(both, task), task)
+    assert any("(touche-bm25 111, touche-stance-lexicon" in text for text in notes)
+    assert any("compare only equal N" in text for text in notes)
 
 
 CARD = """
@@ -170,9 +170,9 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_run_without_judged_stances_keeps_its_other_scores(small: Path, write: Write) -> None:
     path = write("run.txt", "2 PRO a 1 1 t\n")
-    scores = {
-        run.dimension: next(iter(run.scores.values())) for run in score_task([path], tasks.task("small"))
-    }
+    table = table_of([path], tasks.task("small"))
+    scores = {score.dimension: score for score in table}
+    assert len(scores) == len(table)
     assert scores["relevance"].mean == 0.05
     assert (scores["stance"].mean, scores["stance"].results, scores["stance"].comparable) == (None, 0, False)
 
@@ -223,10 +223,10 @@ def test_missing_judgments_of_stances_are_a_warning(
 ) -> None:
     (small / "qrels" / "s.qrels").unlink()
     path = write("run.txt", "1 PRO a 1 1 t\n")
-    assert [run.dimension for run in score_task([path], tasks.task("small"))] == ["relevance"]
+    assert [each.judged.dimension for each in score_task([path], tasks.task("small"))] == ["relevance"]
     assert "qrels/s.qrels is missing" in caplog.text
     with pytest.raises(MissingDataError):
-        score_task([path], tasks.task_scored_by("small", "macro F1"))
+        score_task([path], tasks.task("small"), measure="macro F1")
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from touche import tasks
 from touche.tasks.per_topic import equal_runs
 from touche.tasks.task_records import rounded
 
+MEASURE = "nDCG@5"
 PUBLISHED = ["touche-2021-task-1", "touche-2021-task-2", "touche-2022-task-2"]
 
 
@@ -78,18 +79,19 @@ def values_of(task_id: str, tag: str) -> dict[str, dict[str, float]]:
 def test_a_run_equals_a_published_one_only_in_every_topic_and_dimension(dataset: str) -> None:
     task = tasks.task(dataset)
     values = values_of(dataset, "ElrondKRun")
-    assert [row.tag for row in equal_runs(task, values)] == ["ElrondKRun"]
-    assert equal_runs(task, {"relevance": values["relevance"]}) == []
+    assert [row.tag for row in equal_runs(task, MEASURE, values)] == ["ElrondKRun"]
+    assert equal_runs(task, MEASURE, {"relevance": values["relevance"]}) == []
+    assert equal_runs(task, "nDCG@10", values) == []
     for dimension, of_topics in values.items():
         changed = of_topics | {"51": of_topics["51"] + 0.001}
-        assert equal_runs(task, values | {dimension: changed}) == []
+        assert equal_runs(task, MEASURE, values | {dimension: changed}) == []
         fewer = {topic: value for topic, value in of_topics.items() if topic != "51"}
-        assert equal_runs(task, values | {dimension: fewer}) == []
+        assert equal_runs(task, MEASURE, values | {dimension: fewer}) == []
 
 
 def test_few_values_or_ambiguous_ones_equal_no_run() -> None:
     task = tasks.task("touche-2021-task-1")
-    assert equal_runs(task, values_of(task.id, "argrank_r0_c0.1_q5.0")) == []  # four values above 0
+    assert equal_runs(task, MEASURE, values_of(task.id, "argrank_r0_c0.1_q5.0")) == []  # four values above 0
     values = values_of(task.id, "ElrondKRun")
     good = [
         topic
@@ -102,6 +104,6 @@ def test_few_values_or_ambiguous_ones_equal_no_run() -> None:
             for name, values_of_topics in values.items()
         }
         part = replace(task, only_topics=tuple(good[:count]))
-        assert [row.tag for row in equal_runs(part, some)] == tags
+        assert [row.tag for row in equal_runs(part, MEASURE, some)] == tags
     other = tasks.task("touche-2021-task-2")
-    assert equal_runs(other, values_of(other.id, "JackSparrow__argumentative_bert")) == []
+    assert equal_runs(other, MEASURE, values_of(other.id, "JackSparrow__argumentative_bert")) == []

@@ -119,7 +119,8 @@ class OtherFrame:
 
 def test_frames_of_other_libraries_are_runs_and_qrels() -> None:
     run = run_of(OtherFrame(ROWS))
-    assert run.documents_of(run.by_rank) == {"1": ["b", "a"]} and list(run.stances) == ["PRO", "Q0"]
+    assert run.documents_of(run.by_rank) == {"1": ["b", "a"]}
+    assert [(line.document, line.stance) for line in run] == [("b", "Q0"), ("a", "PRO")]  # by rank
     assert run.as_dict() == {"1": {"b": 2.0, "a": 1.5}}
     assert qrels_of(OtherFrame({"query_id": [1], "doc_id": ["a"], "relevance": [2]})) == {"1": {"a": 2}}
     assert len(read_runs(OtherFrame(ROWS))) == 1

@@ -19,7 +19,7 @@ from touche.baselines.rankings import run_of_rankings
 from touche.errors import InputError, ToucheError
 from touche.io.opening import read_lines
 from touche.trec import runs
-from touche.trec.by_stance import read_counted
+from touche.trec.by_stance import CountedLines, counted, read_script_lines
 from touche.trec.columns import Run
 from touche.trec.runs import (
     LineError,
@@ -334,8 +334,9 @@ def test_metadata_in_comments_is_skipped(write: Write, mark: str) -> None:
         ("b", 6),
     ]
     assert not why_no_run(path)
-    rankings, skipped = read_counted(path.rename(path.with_name("r")), ["Q0"], ".", 10, None)
-    assert len(rankings) == 2 and not skipped
+    run = read_script_lines(path.rename(path.with_name("r")))
+    rankings, skipped = counted(run, CountedLines(("Q0",), ".", 10, None))
+    assert len(rankings) == 2 and not skipped and not run.unread
     for text in (comments, f"# a comment\n{comments}", comments.replace("end", "more"), comments[2:]):
         with pytest.raises(InputError):
             read_run(write("broken.txt", text + ("" if text == comments else "1 Q0 a 1 2 t\n")))
