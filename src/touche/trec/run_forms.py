@@ -296,7 +296,7 @@ def run_of(source: AnyRun, name: str = "run") -> Run:
     if "rank" not in table:
         return run.ranked_by_score()
     # The order of a frame's rows means nothing, but the order of a run's lines can decide what counts.
-    return run.take(np.concatenate([*run.by_rank.values()]))
+    return run.take(np.concatenate([*run.rankings.by_rank.values()]))
 
 
 def qrels_of(source: AnyQrels, name: str = "qrels") -> Qrels:
