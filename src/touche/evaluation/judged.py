@@ -74,6 +74,7 @@ def judged(
                 qrels=read[dimension],
                 file=file,
                 is_official=qrels is None,
+                is_chosen=chosen is not None,
                 is_optional=is_optional,
             )
             found.setdefault((dimension, measure), each)

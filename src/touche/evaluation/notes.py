@@ -160,7 +160,8 @@ def _without_stances(scored: Iterable[Scored], task: Task | None) -> Iterator[st
     """Yields which runs detect no stances. Their stances are only scored if the user chooses macro F1."""
     if task is None or STANCE not in task.qrels:
         return
-    rankings = [each for each in scored if each.judged.is_official and each.judged.measure == task.measure]
+    # A user who chose a measure of rankings, or passed other judgments, doesn't expect stances to be scored.
+    rankings = [each for each in scored if each.judged.is_official and not each.judged.is_chosen]
     with_stances = {each.name for each in scored if not each.is_ranking}
     names = [each.name for each in rankings if not each.run.has_stances and each.name not in with_stances]
     if names:

@@ -34,6 +34,7 @@ class Judged:
         qrels: the judgments. If each stance of a topic has its own ranking, the keys are such as ``1 PRO``.
         file: the judgments' file name, or ``qrels`` if they aren't in a file.
         is_official: whether they are the task's own judgments, for which there may be published results.
+        is_chosen: whether the user chose the measure; otherwise it's the task's.
         unit: what the runs rank, such as ``argument``.
         grades: the grades on the task's scale; empty if unknown.
         stances: for detected stances, their labels in the order of the qrels' numbers; empty for rankings.
@@ -47,6 +48,7 @@ class Judged:
     qrels: Qrels
     file: str
     is_official: bool = True
+    is_chosen: bool = False
     unit: str = "document"
     grades: frozenset[int] = frozenset()
     stances: tuple[str, ...] = ()
