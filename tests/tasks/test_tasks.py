@@ -13,6 +13,7 @@ import pytest
 from conftest import ROOT, Touche, Write
 from known import KNOWN
 from touche import tasks
+from touche.data.places import check_exists
 from touche.errors import ToucheError
 from touche.evaluation.leaderboard import comparable
 from touche.tasks.cards import read_card
@@ -115,6 +116,56 @@ def test_an_unknown_id_is_answered_with_those_that_there_are() -> None:
     for look_up in (tasks.task, tasks.dataset):
         with pytest.raises(ToucheError, match=r"no dataset '.*/simple'; did you mean .*/sample"):
             look_up("touche-2020-task-1/simple")
+
+
+BEIR = "beir-webis-touche2020"
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("argsme/2020-04-01/touche-2020-task-1", ["touche-2020-task-1"]),
+        ("argsme/2020-04-01/touche-2020-task-1/uncorrected", ["touche-2020-task-1"]),
+        ("argsme/2020-04-01/touche-2021-task-1", ["touche-2021-task-1"]),
+        ("argsme/2020-04-01/processed/touche-2022-task-1", ["touche-2022-task-1"]),
+        ("argsme/1.0/touche-2020-task-1/uncorrected", ["touche-2020-task-1-v1"]),
+        ("clueweb12/touche-2022-task-2/expanded-doc-t5-query", ["touche-2022-task-2"]),
+        ("irds:clueweb12/touche-2020-task-2", ["touche-2020-task-2"]),
+        ("touche-image/2022-06-13/touche-2022-task-3", ["touche-2022-task-3"]),
+        ("argsme-touche-2020-task-1-20230209-training", ["touche-2020-task-1"]),
+        ("touche-task-2-20220422-test", ["touche-2022-task-2"]),
+        ("touche-2020-task1", ["touche-2020-task-1"]),
+        ("Touche_2022_Task_3", ["touche-2022-task-3"]),
+        ("touche-2021-taks-2", ["touche-2021-task-2"]),
+        ("2021-1", ["touche-2021-task-1"]),
+        ("touche2021", ["touche-2021-task-1", "touche-2021-task-2"]),
+        ("touche-task-3", ["touche-2022-task-3", "touche-2023-task-3"]),
+        ("webis-touche2020", [f"{BEIR}-v2"]),
+        ("beir/webis-touche2020", [f"{BEIR}-v2"]),
+        ("beir/webis-touche2020/v2", [f"{BEIR}-v2"]),
+        ("castorini/webis-touche2020-v3", [f"{BEIR}-v3"]),
+        ("Touche2020Retrieval.v3", [f"{BEIR}-v3"]),
+        (
+            "mteb/touche2020",
+            [f"{BEIR}-v2", f"{BEIR}-v3", "touche-2020-task-1", "touche-2020-task-1-v1", "touche-2020-task-2"],
+        ),
+    ],
+)
+def test_ids_of_other_systems_are_answered_with_the_tasks_that_they_may_mean(
+    name: str, expected: list[str]
+) -> None:
+    *others, last = expected
+    listed = f"{', '.join(others)} or {last}" if others else last
+    for look_up in (tasks.task, tasks.dataset, check_exists):
+        with pytest.raises(ToucheError) as caught:
+            look_up(name)
+        assert str(caught.value).endswith(f"; did you mean {listed}?")
+
+
+@pytest.mark.parametrize("name", ["touche-2024-task-3", "touche-2019", "msmarco-passage-v2", "task", "1"])
+def test_an_id_of_a_task_that_there_is_not_suggests_none_of_another_year(name: str) -> None:
+    with pytest.raises(ToucheError, match="choose among"):
+        tasks.task(name)
 
 
 CARD = """

@@ -11,7 +11,7 @@ from touche.baselines.loader import FILE, baseline_folder
 from touche.errors import InputError, choice
 from touche.io.opening import texts_in
 from touche.io.toml import Name, Positive, Share, Strict, read_record
-from touche.tasks import MACRO_F1, STANCE, Measure, dataset, is_dataset, measure_of
+from touche.tasks import MACRO_F1, STANCE, Measure, choice_of_id, dataset, is_dataset, measure_of
 from touche.tasks import datasets as known_datasets
 from touche.tasks.per_topic import values_of_topics
 from touche.tasks.reported import reported_results
@@ -374,7 +374,7 @@ def read_expected(baseline: str, datasets: Collection[str] = ()) -> list[Expecte
                 _check_options(entry.options, folder.resolve().name, option_names)
                 if not is_dataset(entry.dataset):
                     problem = f"dataset {entry.dataset!r} is not known"
-                    raise ValueError(f"{problem}; {choice(entry.dataset, known_datasets())}")
+                    raise ValueError(f"{problem}; {choice_of_id(entry.dataset, known_datasets())}")
                 if not datasets or entry.dataset in datasets:
                     expected.append(replace(entry.checked(), baseline=baseline, entry=index))
             except ValueError as error:

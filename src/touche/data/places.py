@@ -9,7 +9,7 @@ from pathlib import Path
 
 from touche import tasks
 from touche.data.remedies import ELSEWHERE, is_published, remedy
-from touche.errors import MissingDataError, ToucheError, choice
+from touche.errors import MissingDataError, ToucheError
 from touche.io.opening import is_file_or_folder
 from touche.io.origin import clone
 from touche.io.writing import cache_folder
@@ -92,7 +92,7 @@ def check_exists(name: str) -> None:
     """
     if not os.path.isdir(name) and not is_dataset(name):  # noqa: PTH112 (Path.is_dir raises without access)
         # Images ship no datasets to suggest.
-        remedy_text = choice(name, tasks.datasets()) if shipped() else "name a folder"
+        remedy_text = tasks.choice_of_id(name, tasks.datasets()) if shipped() else "name a folder"
         raise ToucheError(f"{name}: no such directory or dataset; {remedy_text}")
 
 

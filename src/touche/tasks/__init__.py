@@ -17,6 +17,7 @@ from touche.io.opening import is_file
 from touche.io.toml import read_toml
 from touche.tasks.cards import read_card
 from touche.tasks.measures import MACRO_F1, MEASURE_OF_QUESTION, Measure, measure_of, measures_in
+from touche.tasks.other_names import candidates, has_unknown_year
 from touche.tasks.task_records import (
     PAIR,
     SPOT_CHECK,
@@ -90,7 +91,7 @@ def task(task_id: str) -> Task:
         return _read_once(path)
     if _card(name.rpartition("/")[0]):
         return dataset(name)[0]
-    remedy = choice(name, _cards())
+    remedy = choice_of_id(name, _cards())
     if is_file(name) or not isinstance(task_id, str):  # probably a second run, or qrels
         remedy = "pass the id of a task; pass several runs as a list, and qrels by qrels="
     raise ToucheError(f"there is no task {quoted(task_id)}; {remedy}")
@@ -129,9 +130,19 @@ def dataset(dataset_id: str) -> tuple[Task, Corpus]:
     text = dataset_id if isinstance(dataset_id, str) else ""
     task_id, name = _task_and_corpus(text)
     if _card(task_id) is None or name not in task(task_id).corpora:
-        raise ToucheError(f"there is no dataset {quoted(dataset_id)}; {choice(text, datasets())}")
+        raise ToucheError(f"there is no dataset {quoted(dataset_id)}; {choice_of_id(text, datasets())}")
     corpus = task(task_id).corpora[name]
     return replace(task(task_id), only_topics=corpus.topics, corpus=name), corpus
+
+
+def choice_of_id(name: str, known: Iterable[str]) -> str:
+    """Like ``errors.choice``, for ids of tasks or datasets. Also knows ids of other systems."""
+    is_of_task = _card(name.rpartition("/")[0]) is not None  # only the dataset's own name is unknown
+    *others, last = ([] if is_of_task else candidates(name, _cards())) or [""]
+    if last:
+        return f"did you mean {', '.join(others)}{' or ' * bool(others)}{last}?"
+    # A similar id of another year is another task.
+    return choice(name if is_of_task or not has_unknown_year(name, _cards()) else "", known)
 
 
 def _task_and_corpus(dataset_id: str) -> tuple[str, str]:
