@@ -121,7 +121,7 @@ MISTYPED = {
     "evaluate a.txt": f"pass --task with one of {', '.join(tasks.ids())}",
     "evaluate run.txt --taks x": "'--task'",
     "evaluate run.txt --task touche-2019": "there is no task 'touche-2019'",
-    "evaluate run.txt --task touche-2022": "did you mean touche-2022-task-1, touche-2022-task-2 or touche-2022-task-3?",
+    "evaluate run.txt --task touche-2022": "did you mean touche-2022-task-1, touche-2022-task-2 or",
     f"evaluate nowhere.txt {ARGUMENTS}": "nowhere.txt: cannot be read",
     f"evaluate {ARGUMENTS}": "Missing argument 'RUN...'",
     f"evaluate a.txt {ARGUMENTS} --per-topic --format latex": "latex, markdown and html",

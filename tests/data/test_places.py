@@ -1,4 +1,5 @@
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from touche.data import datasets, places
 from touche.documents.ir_datasets import IrDataset
 from touche.errors import InputError, MissingDataError
 from touche.io import origin
+from touche.runners import container_runs
 from touche.runners.container_runs import input_directory
 
 
@@ -95,6 +97,28 @@ def test_a_missing_corpus_is_an_error_and_not_downloaded(
     monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
     with pytest.raises(MissingDataError, match=message):
         datasets.open_dataset(dataset)
+
+
+def test_the_error_about_a_missing_dataset_names_the_tasks_others_that_are_here(
+    monkeypatch: pytest.MonkeyPatch, write: Write, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
+    task = "touche-2022-task-2"
+    for folder in (f"topics/{task}", f"corpora/{task}-sample/topics", f"corpora/{task}-twenty-topics/topics"):
+        write(f"{folder}.xml", "<topic><number>2</number><title>t</title></topic>")
+    for part in ("sample", "twenty-topics"):
+        write(f"corpora/{task}-{part}/documents.jsonl", '{"id": "a", "contents": "t"}\n')
+    for look_up in (datasets.open_dataset, container_runs._files_of_dataset):
+        with pytest.raises(
+            MissingDataError, match=f"or use what is here: {task}/sample, {task}/twenty-topics$"
+        ):
+            look_up(task)
+    shutil.rmtree(tmp_path / f"corpora/{task}-sample")
+    with pytest.raises(MissingDataError, match=rf"; .*, or use what is here: {task}/twenty-topics$"):
+        datasets.open_dataset(f"{task}/sample")
+    shutil.rmtree(tmp_path / f"corpora/{task}-twenty-topics")
+    with pytest.raises(MissingDataError, match=r"set TOUCHE_DATA to a folder that has it$"):
+        datasets.open_dataset(task)
 
 
 def test_a_folder_never_replaces_the_dataset_of_its_name(

@@ -37,7 +37,7 @@ def open_dataset(dataset: str) -> Input:
         ToucheError: if the dataset is unknown or missing.
     """
     task, corpus = tasks.dataset(dataset)
-    with naming_size(dataset):
+    with explaining_missing_data(dataset):
         topics_file = locate_topics(task, corpus)
         if corpus.ir_datasets is None or find_corpus(corpus):
             documents: Documents = find_documents(locate_corpus(corpus))
@@ -77,20 +77,26 @@ def opened(name: str, corpus: str | None = None, *, needs_documents: bool = True
 
 
 @contextmanager
-def naming_size(dataset: str) -> Iterator[None]:
-    """Adds the download size to the error about a missing published corpus."""
+def explaining_missing_data(dataset: str) -> Iterator[None]:
+    """Adds the download size, and the task's other datasets that are here, to an error about missing data."""
     try:
         yield
     except MissingDataError as error:
-        try:
-            missing = [source for source in official([dataset]) if is_to_download(source)]
-        except ToucheError:  # an image has no ir_datasets, so the size is unknown
-            raise error from None
-        _, corpus = tasks.dataset(dataset)
-        # Keep the error about an incomplete folder, because it names the missing files.
-        has_folder = places.find("corpora", corpus.directory)
-        is_corpus_missing = any(source.kind == "corpora" for source in missing)
-        if is_corpus_missing and not has_folder:
-            fetch = f"get it with: touche data fetch {dataset} ({size_of_download(missing)})"
-            raise MissingDataError(f"{dataset} is missing; {fetch}, or {ELSEWHERE}") from None
-        raise
+        here = ", ".join(places.available_parts(dataset))
+        instead = f", or use what is here: {here}" if here else ""
+        raise MissingDataError(f"{_with_size(error, dataset)}{instead}") from None
+
+
+def _with_size(error: MissingDataError, dataset: str) -> str:
+    """Returns the error's message, or one with the download size if touche can fetch the corpus."""
+    try:
+        missing = [source for source in official([dataset]) if is_to_download(source)]
+    except ToucheError:  # an image has no ir_datasets, so the size is unknown
+        return str(error)
+    _, corpus = tasks.dataset(dataset)
+    is_corpus_missing = any(source.kind == "corpora" for source in missing)
+    # Keep the error about an incomplete folder, because it names the missing files.
+    if not is_corpus_missing or places.find("corpora", corpus.directory):
+        return str(error)
+    fetch = f"get it with: touche data fetch {dataset} ({size_of_download(missing)})"
+    return f"{dataset} is missing; {fetch}, or {ELSEWHERE}"

@@ -104,6 +104,13 @@ def available_datasets() -> list[str]:
     return [name for name in tasks.datasets() if has_dataset(name)] if shipped() else []
 
 
+def available_parts(dataset: str) -> list[str]:
+    """Returns the ids of the datasets here that are of the same task as a dataset."""
+    task, _ = tasks.dataset(dataset)
+    names = (task.id if name == "full" else f"{task.id}/{name}" for name in task.corpora)
+    return [name for name in names if has_dataset(name)]
+
+
 def has_dataset(dataset: str) -> bool:
     """Returns whether a dataset's topics and corpus are here."""
     task, corpus = tasks.dataset(dataset)

@@ -360,7 +360,7 @@ def _statistics_option(job: Job) -> list[str]:
 
 def _files_of_dataset(dataset: str) -> dict[str, Path]:
     task, corpus = tasks.dataset(dataset)
-    with datasets.naming_size(dataset):
+    with datasets.explaining_missing_data(dataset):
         topics = places.locate_topics(task, corpus)
         topics_name = name_of_topics(topics)
         files = {topics_name: topics}
