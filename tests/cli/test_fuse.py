@@ -4,7 +4,9 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
+import touche as touche_library
 from conftest import Touche, Write
+from touche.errors import ToucheError
 
 A = "7 PRO x 1 3.0 one\n7 PRO y 2 2.0 one\n8 Q0 z 1 1.0 one\n"
 B = "9 Q0 w 1 5 two words\n7 CON y 1 0.9 two words\n7 CON v 2 0.9 two words\n"
@@ -71,6 +73,24 @@ def test_weights_are_applied_and_recorded(touche: Touche, tmp_path: Path, runs: 
     assert (first[2], first[4]) == ("y", "2.0")
     record = YAML(typ="safe").load(tmp_path / "ir-metadata.yml")
     assert record["method"]["parameters"]["weights"] == [0.5, 2.0]
+
+
+def test_k_levels_reciprocal_ranks_and_is_recorded(touche: Touche, tmp_path: Path, runs: list[Path]) -> None:
+    assert touche("fuse", *runs, "-o", tmp_path, "--k", 0)[0] == 0
+    first = (tmp_path / "run.txt").read_text().splitlines()[0].split()
+    assert (first[2], first[4]) == ("y", "1.5")  # 1 / (0 + 2) in run A, 1 / (0 + 1) in run B
+    parameters = YAML(typ="safe").load(tmp_path / "ir-metadata.yml")["method"]["parameters"]
+    assert parameters == {"method": "rrf", "depth": 1000, "tag": "touche-rrf", "k": 0}
+    fused = touche_library.fuse(runs, k=1)
+    assert fused.as_dict()["7"]["y"] == pytest.approx(1 / 3 + 1 / 2)
+
+
+def test_k_is_refused_for_methods_without_it(touche: Touche, tmp_path: Path, runs: list[Path]) -> None:
+    code, _, said = touche("fuse", *runs, "-o", tmp_path, "--method", "combsum", "--k", 10)
+    assert (code, said) == (2, "touche: k is a constant of rrf, and combsum has none; omit k\n")
+    for k in (-1, 1.5, True, "60", 10**7):
+        with pytest.raises(ToucheError, match="k = "):
+            touche_library.fuse(runs, k=k)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from touche.cli.commands import command, command_line, option
 from touche.cli.options import DEPTH, RUNS, naming, output
 from touche.cli.output import FORMATS, Column, Sheet, counted, render, tell, warn
 from touche.evaluation import fusion as library
-from touche.evaluation.fusion import METHODS
+from touche.evaluation.fusion import LARGEST_K, METHODS
 from touche.io.identifiers import quoted
 from touche.trec.columns import RunLine
 from touche.trec.framed import Table
@@ -47,6 +47,7 @@ _HITS = [
     RUNS,
     output(),
     option("--method", choices=METHODS),
+    option("--k N", "Constant of rrf.  [default: 60]", type=click.IntRange(0, LARGEST_K)),
     option("--weights LIST", "Weights of the RUNs' scores, such as 0.7,0.3.", callback=_numbers),
     DEPTH,
     option("--format style", "Also print the run in this format; table prints nothing.", FORMATS),
@@ -57,8 +58,8 @@ def fuse(
     """Fuse two or more RUNs into one, which ranks documents high that several RUNs rank high.
 
     \b
-    rrf: reciprocal rank fusion (Cormack et al. 2009), the sum of 1 / (60 + rank) over the runs with the
-         document. Ranks follow trec_eval's order by score.
+    rrf: reciprocal rank fusion (Cormack et al. 2009), the sum of 1 / (k + rank) over the runs with the
+         document; k is 60 unless you pass --k. Ranks follow trec_eval's order by score.
     combsum: the sum of the scores (Fox and Shaw 1994). Each run's scores for a topic are scaled first, so
          that its last document gets 0 and its first gets 1 (min-max, Lee 1997).
     combmnz: combsum times the number of runs with the document (Fox and Shaw 1994).

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
+from functools import partial
 from math import fsum, sqrt
 from numbers import Real
 from os import PathLike
@@ -23,7 +24,8 @@ from touche.trec.columns import Columns, Run
 from touche.trec.run_forms import AnyRun, RunSource, read_sources, run_sources
 from touche.trec.runs import MAX_DEPTH, RUN_FILE
 
-K = 60  # reciprocal rank fusion's, as in its paper; a larger K levels the ranks
+K = 60  # reciprocal rank fusion's, as in its paper
+LARGEST_K = 1_000_000  # as float32, scores of neighbouring ranks still differ
 PHI = 0.95  # rank-biased centroids' chance to read on; with 0.8, rank 460 is 0 as float32
 
 Floats = NDArray[np.float64]
@@ -122,13 +124,14 @@ def check_weights(weights: Sequence[float], runs: int) -> None:
         raise ParameterError("all weights are 0; use at least one weight above 0")
 
 
-def reciprocal_ranks(scores: Floats) -> Floats:
-    """Returns 1 / (60 + rank), with trec_eval's ranks by score (Cormack et al. 2009).
+def reciprocal_ranks(scores: Floats, k: int = K) -> Floats:
+    """Returns 1 / (k + rank), with trec_eval's ranks by score (Cormack et al. 2009).
 
     Args:
         scores: a topic's document scores, best first.
+        k: a number from 0; a larger one levels the ranks.
     """
-    return 1 / (K + np.arange(1, len(scores) + 1))
+    return 1 / (k + np.arange(1, len(scores) + 1))
 
 
 def rank_biased(scores: Floats) -> Floats:
@@ -171,8 +174,9 @@ def standardised(scores: Floats) -> Floats:
     return differences / deviation if is_varied else np.zeros_like(scores)
 
 
+RRF = "rrf"
 METHODS = {
-    "rrf": Method(reciprocal_ranks),
+    RRF: Method(reciprocal_ranks),
     "combsum": Method(normalised),
     "combmnz": Method(normalised, times_runs=True),
     "z-score": Method(standardised),
@@ -184,6 +188,7 @@ def fuse(
     runs: Sequence[AnyRun] | Mapping[str, AnyRun],
     method: str = "rrf",
     *,
+    k: int | None = None,
     weights: Sequence[float] | NDArray[Any] | None = None,
     depth: int = MAX_DEPTH,
     tag: str = "",
@@ -198,6 +203,8 @@ def fuse(
     Args:
         runs: at least two runs, as for ``evaluate``.
         method: ``rrf``, ``combsum``, ``combmnz``, ``z-score`` or ``rbc``.
+        k: the constant of ``rrf``, which no other method has; None stands for 60. A larger one levels the
+            ranks.
         weights: factors of the runs' scores, one per run, also as an array; None for equal weights.
         depth: maximum number of documents per topic.
         tag: the name of the fused run; by default ``touche-`` and the method.
@@ -211,7 +218,7 @@ def fuse(
 
     Raises:
         ToucheError: if a run is unusable or passed twice, there are fewer than two runs, or there is no such
-            method. Also if the weights are unusable, or the folder cannot be written.
+            method. Also if k or the weights are unusable, or the folder cannot be written.
 
     Examples:
         >>> import touche
@@ -221,6 +228,12 @@ def fuse(
         {'1': {'a': 0.7, 'b': 0.3}}
     """
     check_choice("method", method, METHODS)
+    chosen = METHODS[method]
+    if k is not None:
+        if method != RRF:
+            raise ParameterError(f"k is a constant of {RRF}, and {method} has none; omit k")
+        check_whole("k", k, 0, LARGEST_K)
+        chosen = Method(partial(reciprocal_ranks, k=int(k)))
     check_whole("depth", depth, 1, MAX_DEPTH)
     tag = tag or f"touche-{method}"
     check_tag(tag)
@@ -237,7 +250,9 @@ def fuse(
     for warning in warnings:
         warn(warning)
     options: dict[str, Any] = {"method": method, "depth": depth, "tag": tag}
-    fused = fused_run(by_ranking, METHODS[method], depth, weights, tag).by_topic_number()
+    fused = fused_run(by_ranking, chosen, depth, weights, tag).by_topic_number()
+    if k is not None:
+        options["k"] = int(k)
     if weights is not None:
         options["weights"] = [*weights]
     task = next(iter(named_tasks)) if len(named_tasks) == 1 else ""
