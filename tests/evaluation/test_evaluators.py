@@ -110,7 +110,7 @@ def test_a_run_for_another_task_is_an_error(evaluate: evaluators.Evaluator) -> N
 
 DOCUMENTS = st.sampled_from([f"d{number}" for number in range(12)])
 JUDGED: st.SearchStrategy[Qrels] = st.dictionaries(
-    st.sampled_from("123"), st.dictionaries(DOCUMENTS, st.integers(-2, 5), min_size=1), min_size=1
+    st.sampled_from("123"), st.dictionaries(DOCUMENTS, st.integers(-3, 5), min_size=1), min_size=1
 )
 SCORED = st.dictionaries(
     st.sampled_from("123"),
@@ -147,7 +147,8 @@ DEEP = Run.of(run("x", "b", "c", "a", "d"))
         ("RR(rel=2)@3", 0, 2 / 3),
         ("RR(rel=2)@4", 1 / 4, 3 / 4),
         ("SetF", 2 * (2 / 5 * 2 / 3) / (2 / 5 + 2 / 3), 4 / 5),
-        ("Bpref", (1 + 1 / 2) / 3, 4 / 5),  # c, one of two that are not relevant, is before a
+        # c, the only document that is not relevant, is before a; d, with grade -2, counts as unjudged.
+        ("Bpref", (1 + 0) / 3, 4 / 5),
         ("RBP(p=0.5)", 1 / 4 * 1 + 1 / 16 * 2, 4 / 5),
         ("RBP(p=0.5,rel=2)", 1 / 16, 4 / 5),
         ("RBP@2", 0.2 * 0.8 * 1, 1 / 2),
@@ -211,11 +212,9 @@ def test_other_measures_are_those_of_trec_eval(
     measure = (
         name if graded else re.sub(r"^(\w+)(?:\((.*)\))?", rf"\1(\2,rel={rel})", name).replace("(,", "(")
     )
-    not_negative = {
-        topic: {id: max(0, label) for id, label in evaluation.items()} for topic, evaluation in qrels.items()
-    }
+    safe = {topic: labels for topic, labels in qrels.items() if max(labels.values()) >= 0}  # others crash
     evaluator = pytrec_eval.RelevanceEvaluator(
-        not_negative, {OF_TREC_EVAL[name]}, relevance_level=1 if graded else rel
+        safe, {OF_TREC_EVAL[name]}, relevance_level=1 if graded else rel
     )
     values = {
         topic: next(iter(evaluation.values())) for topic, evaluation in evaluator.evaluate(scored).items()
@@ -223,6 +222,51 @@ def test_other_measures_are_those_of_trec_eval(
     per_topic = evaluators.trec_eval(run_of_topics(scored), qrels, measure_of(measure)).per_topic
     assert per_topic == {topic: pytest.approx(values.get(topic, 0.0)) for topic in qrels}
     assert all(0 <= value <= 1 for value in per_topic.values())
+
+
+OF_IR_MEASURES = (
+    "AP AP@3 P@3 R@3 RR Rprec Bpref infAP SetP SetP(relative=True) SetR SetF SetAP "
+    "Success@2 IPrec@0.3 nDCG nDCG@3 "
+    "AP(judged_only=True) P(judged_only=True)@3 R(judged_only=True)@3 RR(judged_only=True) "
+    "Rprec(judged_only=True) SetP(judged_only=True) SetF(judged_only=True) SetAP(judged_only=True) "
+    "Success(judged_only=True)@1 IPrec(judged_only=True)@0.3 nDCG(judged_only=True)@3 "
+    "Bpref(rel=2) infAP(rel=2) P(rel=2,judged_only=True)@3 nDCG(gains={0:1,1:3})@3"
+).split()
+
+
+@pytest.mark.parametrize("name", OF_IR_MEASURES)
+def test_negative_grades_mean_what_they_mean_to_trec_eval(name: str) -> None:
+    """Every measure that ir_measures computes with trec_eval, without one of our own steps in between."""
+    qrels: Qrels = {
+        "1": {"a": -2, "b": 2, "c": 1, "d": -1, "e": 0, "f": -3, "g": 1, "h": 2},
+        "2": {"a": -1, "b": 0, "c": 3, "d": 0},
+        "3": {"a": -2, "b": 1},
+    }
+    ranking = dict(zip("daxbecfgh", range(9, 0, -1), strict=True))
+    run = run_of_topics({topic: {id: float(score) for id, score in ranking.items()} for topic in qrels})
+    theirs = ir_measures.pytrec_eval.iter_calc([ir_measures.parse_measure(name)], qrels, run.as_dict())
+    expected = {result.query_id: pytest.approx(result.value, abs=1e-12) for result in theirs}
+    assert evaluators.trec_eval(run, qrels, measure_of(name)).per_topic == expected
+
+
+@pytest.mark.parametrize("grades", [(-1, -1), (-2, -2), (-3, -1), (-2, -1000)])
+@pytest.mark.parametrize("name", OF_IR_MEASURES)
+def test_a_topic_with_only_negative_grades_counts_0(name: str, grades: tuple[int, int]) -> None:
+    """trec_eval itself crashes on most of them if another topic is before."""
+    qrels: Qrels = {"1": {"a": 2, "b": 1, "c": 0}, "2": dict(zip("ab", grades, strict=True))}
+    per_topic = evaluators.trec_eval(
+        Run.of([*run("a", "b"), *run("a", "b", topic="2")]), qrels, measure_of(name)
+    ).per_topic
+    assert per_topic["1"] > 0 and per_topic["2"] == 0
+
+
+def test_a_gain_for_a_negative_grade_replaces_it_as_in_ir_measures() -> None:
+    measure = measure_of("nDCG(gains={-1:1})@5")
+    qrels: Qrels = {"1": {"a": 2, "b": 1}, "2": {"a": -1, "b": -2}}
+    run_of_both = Run.of([*run("a", "b"), *run("b", "a", topic="2")])
+    assert evaluators.trec_eval(run_of_both, qrels, measure).per_topic == pytest.approx(
+        {"1": 1, "2": 1 / log2(3)}
+    )
 
 
 @given(JUDGED, SCORED, st.integers(1, 12))

@@ -202,3 +202,23 @@ def test_ranks_are_columns_and_rows_of_agreeing_evaluators_are_printed_once(
     assert (row.split()[2:4], blank) == (["both", "1.000"], "")
     first, *others = touche("evaluate", run, "--task", task, "--per-topic")[1].splitlines()[1:4]
     assert " both " in first and " both " in others[0] and others[1] == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "is_named"),
+    [
+        (["--measure", "nDCG@5"], True),
+        (["--measure", "Bpref"], True),
+        (["--measure", "ERR@5"], False),  # our own code computes it
+        (["--evaluator", "touche"], False),
+    ],
+)
+def test_a_note_names_topics_on_which_trec_eval_can_crash(
+    touche: Touche, write: Write, options: list[str], is_named: bool
+) -> None:
+    """Topics 2 to 4 have only negative grades, but trec_eval skips topic 4, because the run lacks it."""
+    qrels = write("q.qrels", "1 0 a -2\n1 0 b 1\n2 0 a -1\n3 0 a -2\n3 0 b -2\n4 0 a -2\n")
+    run = write("run.txt", run_of("1 a b", "2 a b", "3 a b"))
+    printed = "".join(map(str, touche("evaluate", run, "--qrels", qrels, *options)))
+    note = "all grades are below 0 in topics 2, 3, where trec_eval can crash; we count 0 instead"
+    assert printed.count(note) == printed.count("crash") == is_named

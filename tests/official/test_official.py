@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+import ir_measures
 import pytest
 
 from conftest import OFFICIAL, ROOT
@@ -25,7 +26,11 @@ from touche.regression.running import rerun
 from touche.runners.container_runs import Job, Usage
 from touche.runners.limits import Limits
 from touche.runners.programs import Log
+<<<<<<< HEAD
 from touche.submission import lint
+=======
+from touche.trec.columns import Run, RunLine
+>>>>>>> c6712d7c (Pass grades below 0 on to trec_eval, so that its name stands for its values)
 from touche.trec.runs import read_run
 
 pytestmark = pytest.mark.xdist_group("official")  # which share their rankings
@@ -54,6 +59,38 @@ def test_official_runs_score_what_was_published(official: Path, name: str, evalu
         result = score(official / "runs" / f"{name}.run", name.split("/")[0], dimension, evaluator)
         assert round(result.mean, 3) == expected
         assert (result.judged, len(result.per_topic)) == (1.0, 50)
+
+
+@pytest.mark.parametrize("name", ["Bpref", "infAP", "P(judged_only=True)@5", "AP", "nDCG@5", "SetF"])
+@pytest.mark.parametrize(
+    ("task_id", "dimension"),
+    [
+        ("touche-2020-task-1", "relevance"),
+        ("touche-2020-task-1-v1", "relevance-uncorrected"),  # a topic's grades are all -2
+        ("touche-2021-task-1", "relevance"),
+    ],
+)
+def test_official_grades_of_minus_2_mean_what_they_mean_to_trec_eval(
+    official: Path, task_id: str, dimension: str, name: str
+) -> None:
+    """Of a run that ranks all judged documents by id, because teams' runs of 2020 aren't public."""
+    qrels = task_qrels(tasks.task(task_id), dimension)
+    scores = {
+        topic: {id: float(score) for score, id in enumerate(sorted(labels))}
+        for topic, labels in qrels.items()
+    }
+    run = Run.of(
+        RunLine(topic=topic, stance="Q0", document=id, rank=len(of_topic) - int(score), score=score, tag="t")
+        for topic, of_topic in scores.items()
+        for id, score in of_topic.items()
+    )
+    safe = {topic: labels for topic, labels in qrels.items() if max(labels.values()) >= 0}  # others crash
+    measure = ir_measures.parse_measure(name)
+    theirs = {
+        result.query_id: result.value for result in ir_measures.pytrec_eval.iter_calc([measure], safe, scores)
+    }
+    ours = EVALUATORS["trec_eval"](run, qrels, tasks.measure_of(name)).per_topic
+    assert ours == {topic: pytest.approx(theirs.get(topic, 0.0), abs=1e-12) for topic in qrels}
 
 
 ARGUMENTS = "touche-2020-task-1"

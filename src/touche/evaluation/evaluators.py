@@ -71,7 +71,8 @@ def trec_eval(run: Run, qrels: Qrels, measure: Measure) -> Evaluation:
 
     Documents are ordered by descending score, ties by descending document id (``Run.by_score``). Scores are
     float32; versions since September 2023 read doubles. The gain is the label, or 0 for negative labels and
-    unjudged documents. A topic in the qrels that the run lacks counts 0. RR@k is ``-M k -m recip_rank``.
+    unjudged documents. Bpref, infAP and measures with ``judged_only`` also skip documents with negative
+    labels. A topic in the qrels that the run lacks counts 0. RR@k is ``-M k -m recip_rank``.
 
     Raises:
         ToucheError: if the run contains none of the qrels' topics.
@@ -98,10 +99,27 @@ def by_trec_eval(ranked: Ranked, qrels: Qrels, measure: Measure) -> dict[str, fl
         topic: {document: -float(rank) for rank, document in enumerate(documents)}
         for topic, documents in ranked.items()
     }
-    graded = gains(qrels)
+    crashing = topics_that_crash_trec_eval(qrels, measure)
+    graded = {topic: labels for topic, labels in qrels.items() if topic not in crashing}
     results = ir_measures.pytrec_eval.iter_calc([plain], graded, scores)
     values = {result.query_id: result.value for result in results}
-    return dict.fromkeys(graded, 0.0) | values  # topics that the run lacks count 0
+    # Topics that the run lacks count 0, and so do those that would crash: no document is relevant for them.
+    return dict.fromkeys(sorted(qrels, key=in_order), 0.0) | values
+
+
+def topics_that_crash_trec_eval(qrels: Qrels, measure: Measure) -> set[str]:
+    """Returns the topics whose labels are all negative.
+
+    All other negative labels reach trec_eval as they are, because it doesn't treat them as 0: Bpref, infAP
+    and measures with ``judged_only`` skip these documents. But it counts labels in an array that ends at the
+    topic's highest label. If that is negative, any measure can crash, or read what an earlier topic left.
+    """
+    gain_of = parsed(measure.name).params.get("gains", {})  # ir_measures replaces these labels beforehand
+    return {
+        topic
+        for topic, labels in qrels.items()
+        if all(gain_of.get(label, label) < 0 for label in labels.values())
+    }
 
 
 def _by_definition(ranked: Ranked, qrels: Qrels, measure: Measure) -> dict[str, float]:
@@ -166,7 +184,7 @@ EVALUATORS: Mapping[str, Evaluator] = {"trec_eval": trec_eval, "touche": touche}
 
 
 def gains(qrels: Qrels) -> Qrels:
-    """Returns the qrels in topic order, with 0 for negative labels (spam), which can crash trec_eval."""
+    """Returns the qrels in topic order, with 0 for negative labels (spam)."""
     topics = sorted(qrels, key=in_order)
     return Qrels({topic: {id: max(label, 0) for id, label in qrels[topic].items()} for topic in topics})
 

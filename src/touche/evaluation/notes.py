@@ -9,7 +9,12 @@ import numpy as np
 from touche.data.remedies import full_file_remedy
 from touche.errors import one_line
 from touche.evaluation.disagreement import reasons
-from touche.evaluation.evaluators import EVALUATORS, TREC_EVAL_VERSION, by_trec_eval
+from touche.evaluation.evaluators import (
+    EVALUATORS,
+    TREC_EVAL_VERSION,
+    by_trec_eval,
+    topics_that_crash_trec_eval,
+)
 from touche.evaluation.leaderboard import (
     UNJUDGED_LIMIT,
     OwnRank,
@@ -67,6 +72,7 @@ def score_notes(scored: Sequence[Scored], task: Task | None, ranks: Mapping[Scor
     measures = dict.fromkeys(each.judged.measure for each in scored)
     return [
         *(sentence for measure in measures for sentence in _without_evaluator(measure)),
+        *_grouped(groups, _not_by_trec_eval),
         *_grouped(groups, lambda group: chain(_disagreement(group), _standing(group, task, ranks))),
         *_other_sizes(scored),
         *_equal_to_published(groups, task),
@@ -112,6 +118,17 @@ def _without_evaluator(measure: Measure) -> Iterator[str]:
             else "is not a measure of trec_eval; it is computed on trec_eval's ranking"
         )
         yield f"{measure} {reason}"
+
+
+def _not_by_trec_eval(group: ByEvaluator) -> Iterator[str]:
+    """Yields for which topics the values under trec_eval's name aren't that program's."""
+    each = group.get("trec_eval")
+    if each is None or not each.judged.measure.of_trec_eval:
+        return
+    crashing = topics_that_crash_trec_eval(each.judged.qrels, each.judged.measure)
+    in_run = [topic for topic in each.run.by_score if topic in crashing]  # trec_eval skips all others
+    if in_run:
+        yield f"all grades are below 0 in {_listed(in_run)}, where trec_eval can crash; we count 0 instead"
 
 
 def _equal_to_published(groups: Iterable[ByEvaluator], task: Task | None) -> Iterator[str]:
