@@ -104,11 +104,12 @@ def test_many_documents_and_grades_take_no_enumeration() -> None:
 def test_touche_has_no_bounds_of_the_mean_if_its_topics_are_not_known(write: Write) -> None:
     """Whether topic 2 counts depends on the grades: without a relevant document, touche leaves it out."""
     qrels = {"1": {"a": 1}, "2": {"b": 0}}
-    by_trec_eval, by_script = library.evaluate(
-        {"1": {"a": 1.0}, "2": {"x": 1.0}}, qrels=qrels, measure="nDCG@5", bounds=True
-    )
+    run = {"1": {"a": 1.0}, "2": {"x": 1.0}}
+    by_trec_eval, by_script = library.evaluate(run, qrels=qrels, measure="nDCG@5", bounds=True)
     assert (by_trec_eval.least, by_trec_eval.greatest) == (0.5, 1.0)
     assert (by_script.least, by_script.greatest) == (None, None)
+    unrequested = library.evaluate(run, qrels=qrels, measure="nDCG@5")
+    assert {(score.least, score.greatest) for score in unrequested} == {(None, None)}
 
 
 def test_a_document_of_both_runs_has_one_grade(touche: Touche, write: Write) -> None:

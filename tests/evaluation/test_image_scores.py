@@ -202,7 +202,7 @@ def test_a_skipped_line_is_a_warning_and_a_breach_and_does_not_change_the_score(
         ("run.txt", f"1 FIRST {A} 1 1 mine\n1 NO {B} 2 1 mine\n", ":1", "'FIRST'"),
         ("run.txt", f"1 PRO {A}00000000 1 1 mine\n", ":1", "form"),
         ("run.txt", f"1 PRO {A} 11 1 mine\n", ":1", "11"),
-        ("run.txt", f"1 {A} 1 1 mine\n", ":1", "5 columns instead of 6; write: topic PRO|CON "),
+        ("run.txt", f"1 {A} 1 1 mine\n", ":1", "5 columns instead of 6; write: topic stance "),
         ("run.txt", f"{RUN}1 CON {A} 2 0.1 mine\n", ":5", A),
         ("run.txt", f"7 PRO {A} 1 1 mine\n", ":1", "'7'"),
         ("qrels/mine.qrels", QRELS.replace("ONTOPIC", "PRO"), ":2", "two grades"),

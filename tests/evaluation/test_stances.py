@@ -214,6 +214,8 @@ def test_stances_of_a_run_that_only_ranks_are_not_scored(small: Path, write: Wri
     assert "t: every stance is Q0; choose the measure macro F1 to score them" in out
     code, out, err = touche("evaluate", path, "--task", "small", "--measure", "macro F1")
     assert code == 0 and " stance " in out and "1 of 1 labels are not among PRO, CON" in err
+    code, out, err = touche("evaluate", path, "--task", "small", "--measure", "P@10")  # the task's own
+    assert code == 0 and "every stance" not in out
     one_label = write("labelled.txt", "1 PRO a 1 2 u\n1 Q0 b 2 1 u\n")
     assert " stance " in touche("evaluate", one_label, "--task", "small")[1]
 

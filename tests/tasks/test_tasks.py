@@ -104,7 +104,9 @@ def test_the_published_stances_are_those_of_the_task_pages(official: Path) -> No
 
 def test_a_dataset_is_a_task_with_a_corpus() -> None:
     assert tasks.dataset("touche-2020-task-1/sample")[1].directory == "argsme-2020-04-01-sample"
-    assert tasks.task("touche-2020-task-1/sample") == tasks.task("touche-2020-task-1")
+    sample = tasks.task("touche-2020-task-1/sample")
+    assert sample.corpus == "sample"
+    assert replace(sample, corpus="full") == tasks.task("touche-2020-task-1")
     assert tasks.dataset("spot-check/arguments")[0].id == "spot-check/arguments"
     corpora = [tasks.dataset(name) for name in tasks.datasets()]
     assert len(corpora) == sum(len(task.corpora) for task in tasks.all_tasks().values())
