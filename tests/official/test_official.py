@@ -12,6 +12,7 @@ import ir_measures
 import pytest
 
 from conftest import OFFICIAL, ROOT
+from spotcheck import score_task
 from touche import tasks
 from touche.baselines.expected import ExpectedFormula, ExpectedScore, read_expected
 from touche.baselines.extras import extra_in_dockerfile
@@ -20,7 +21,6 @@ from touche.data.places import shipped_baselines
 from touche.errors import InputError
 from touche.evaluation.evaluators import EVALUATORS, Evaluation
 from touche.evaluation.leaderboard import comparable
-from touche.evaluation.scoring import score_task
 from touche.regression.outcomes import PASSED
 from touche.regression.running import rerun
 from touche.runners.container_runs import Job, Usage
@@ -197,12 +197,13 @@ def test_runs_of_images_score_what_the_organizers_script_computes(official: Path
     """On topic, argumentative, on stance; official runs also have a row with these values in the card."""
     task = tasks.task(name.split("/")[0])
     results = score_task([official / "runs" / f"{name}.run"], task)
-    assert [round(result.scores["touche"].mean, 3) for result in results] == [*IMAGES[name]]
-    assert not results[0].skipped and results[0].scores["touche"].judged > 0.998
+    assert {result.evaluator for result in results} == {"touche"}
+    assert [round(result.evaluation.mean, 3) for result in results] == [*IMAGES[name]]
+    assert not results[0].skipped and results[0].evaluation.judged > 0.998
     if "sigir23" not in name:
         tags = [
-            {row.tag for row in comparable(task, run.dimension, "touche") if row.value == value}
-            for run, value in zip(results, IMAGES[name], strict=True)
+            {row.tag for row in comparable(task, result.judged.dimension, "touche") if row.value == value}
+            for result, value in zip(results, IMAGES[name], strict=True)
         ]
         assert set[str].intersection(*tags)
     assert len(lint(official / "runs" / f"{name}.run", task.id)) == 0

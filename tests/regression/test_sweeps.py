@@ -10,6 +10,7 @@ from matplotlib import pyplot
 
 import touche
 from conftest import ROOT, Write, write_files
+from spotcheck import table_of
 from touche import baselines, tasks
 from touche.baselines.method import Baseline
 from touche.data.datasets import opened
@@ -17,6 +18,7 @@ from touche.documents.collection import Documents
 from touche.documents.discovery import Input
 from touche.documents.document_records import AnyDocument
 from touche.errors import ToucheError
+from touche.evaluation.judged import judged
 from touche.regression.grid import grid_settings
 from touche.regression.sweep_results import Sweep
 from touche.regression.sweeps import run_settings
@@ -52,9 +54,8 @@ def swept(
     ranker: Baseline, grid: dict[str, Sequence[Any]], folder: Path, source: Input | None = None, **more: Any
 ) -> Sweep:
     source = source or opened(DATASET)
-    return run_settings(
-        ranker, source, folder, grid_settings(ranker.options, grid), [TASK], "trec_eval", **more
-    )
+    settings = grid_settings(ranker.options, grid)
+    return run_settings(ranker, source, folder, settings, TASK, judged(TASK), "trec_eval", **more)
 
 
 def check_same_as_single_runs(sweep: Sweep, ranker: Baseline, folder: Path) -> None:
@@ -214,14 +215,12 @@ def test_a_value_with_a_slash_stays_in_the_folder_of_the_sweep(mine: str, tmp_pa
 
 
 def test_scores_are_those_of_evaluate_and_the_best_is_best(tmp_path: Path) -> None:
-    from touche.evaluation.scoring import score_task
-
     sweep = swept(baselines.load("bm25"), {"k1": [0.1, 5.0], "b": [0.0, 1.0]}, tmp_path)
     for row in sweep.scores:
-        (run,) = score_task([row.setting.folder / "run.txt"], TASK, ["trec_eval"])
-        score = run.scores["trec_eval"]
+        scores = table_of([row.setting.folder / "run.txt"], TASK, ["trec_eval"])
+        (score,), (each,) = scores, scores.scored
         assert (row.mean, row.low, row.high, row.judged) == (score.mean, score.low, score.high, score.judged)
-        assert row.values == run.evaluations["trec_eval"].per_topic and row.record["topics"] == score.topics
+        assert row.values == each.evaluation.per_topic and row.record["topics"] == score.topics
     assert sweep.best("relevance").mean == max(row.mean or 0 for row in sweep.scores)
     assert [dict(setting.swept) for setting in sweep.settings] == [
         {"k1": k1, "b": b} for k1 in (0.1, 5.0) for b in (0.0, 1.0)

@@ -10,7 +10,7 @@ from small_clone import expect
 import touche
 from touche.baselines.expected import ExpectedScore, ExpectedTopics, read_expected
 from touche.errors import InputError, ToucheError
-from touche.evaluation.scores import Evaluated
+from touche.evaluation.scoring import ByEvaluator
 from touche.regression.comparing import compare
 from touche.regression.outcomes import Outcome
 from touche.tasks import measure_of
@@ -69,8 +69,9 @@ def compared(entry: ExpectedTopics, **changed: float | None) -> Outcome:
             values.pop(topic.lstrip("t"))
             if value is not None:
                 values[topic.lstrip("t")] = value
-        evaluations = {"touche": SimpleNamespace(per_topic=values)}
-        scored[dimension] = SimpleNamespace(evaluations=evaluations, measure=measure_of(entry.measure))
+        judged = SimpleNamespace(measure=measure_of(entry.measure))
+        evaluation = SimpleNamespace(per_topic=values)
+        scored[dimension] = {"touche": SimpleNamespace(evaluation=evaluation, judged=judged)}
     return compare(entry, Run.of([]), scored.__getitem__)
 
 
@@ -102,7 +103,7 @@ def test_one_digit_more_in_one_topic_fails(entry: ExpectedTopics, value: float |
 
 
 def test_a_run_that_cannot_be_evaluated_fails(entry: ExpectedTopics) -> None:
-    def no_scores(dimension: str) -> Evaluated:
+    def no_scores(dimension: str) -> ByEvaluator:
         raise ToucheError("no judgments")
 
     outcome = compare(entry, Run.of([]), no_scores)

@@ -26,13 +26,15 @@ from touche.documents.document_records import Argument, Document, Sentence
 from touche.documents.pages import Page as WebPage
 from touche.errors import ToucheError
 from touche.evaluation.scores import Score
+from touche.evaluation.scoring import Judged, Scored
 from touche.io import progress
 from touche.reports import plots
 from touche.reports.page import write as write_report
 from touche.reports.report_content import _board, _stance_view, _twins, published_parts
-from touche.reports.report_records import Report, TaskReport
+from touche.reports.report_records import LeaderboardRow, Report, TaskReport
 from touche.reports.texts import passage, read_texts, title_terms
-from touche.tasks import Corpus
+from touche.tasks import MACRO_F1, Corpus, Published
+from touche.trec.columns import Run, RunLine
 
 pytest_plugins = ["made_up_reports"]
 SECOND = 1 / log2(3)  # the only relevant document at rank 2
@@ -403,30 +405,33 @@ def test_a_regression_that_fails_has_its_report(touche: Touche, write: Write, tm
 def test_detected_stances_of_a_published_run_stand_there_once(part: TaskReport) -> None:
     """The table of stances may print another tag; value and N are enough if only one row has them."""
     row = {"dimension": "stance", "measure": "macro F1", "results": 5}
-    score = SimpleNamespace(
+    score: Any = SimpleNamespace(
         mean=0.1584, low=None, high=None, judged=None, comparable=True, results=5, rank=None
     )
-    run: Any = SimpleNamespace(
+    run = Scored(
+        run=Run.of([RunLine("1", "PRO", "a", 1, 1.0, "BM25-Baseline")]),
+        judged=Judged(dimension="stance", measure=MACRO_F1, qrels={}, file="", stances=("PRO",)),
+        evaluator=SCRIPT,
+        evaluation=score,
         name="run",
-        tag="BM25-Baseline",
-        scores={SCRIPT: score},
-        task=part.task,
-        mean_bounds=lambda evaluator: None,
-        is_ranking=False,
     )
     rows = [
         published("Boots", 0.158, tag="Always-NO", **row),
         published("Zorro", 0.158, tag="z", **row | {"results": 6}),
     ]
-    board = _board([run], SCRIPT, rows, _twins([run], {SCRIPT: rows}))
+
+    def leaderboard(rows: list[Published]) -> list[LeaderboardRow]:
+        twins = _twins([{SCRIPT: run}], {SCRIPT: rows}, part.task)
+        return _board([run], {run: score}, rows, twins, part.task)
+
+    board = leaderboard(rows)
     assert [(row.name, row.published_as) for row in board] == [("run", "Boots"), ("Zorro", "")]
     twice = [*rows, published("Other", 0.158, tag="o", **row)]
-    board = _board([run], SCRIPT, twice, _twins([run], {SCRIPT: twice}))
-    assert [row.published_as for row in board if row.name == "run"] == [""]
+    assert [row.published_as for row in leaderboard(twice) if row.name == "run"] == [""]
 
 
 def test_a_published_score_of_stances_can_be_rerun() -> None:
-    view, _ = _stance_view(tasks.task("touche-2022-task-2"), [])
+    view, _ = _stance_view(tasks.task("touche-2022-task-2"), [], {})
     assert view is not None
     rerun_rows = [(row.value, row.published.rerun) for row in view.reruns if row.published]
     assert rerun_rows == [(0.158, "touche run bm25 -i touche-2022-task-2 -o out")]
