@@ -81,6 +81,9 @@ def check_range(name: str, value: float, least: float, most: float) -> None:
         Traceback (most recent call last):
         touche.errors.ParameterError: b = 2 is out of range; choose a number from 0 to 1
     """
+    for bound in (least, most):
+        if not isinstance(bound, Real):
+            raise ParameterError(f"the range of {name} ends at {bound!r}; pass a number")
     remedy = f"choose a number from {least:g} to {most:g}"
     if not isinstance(value, Real):
         raise ParameterError(f"{name} = {value!r} is not a number; {remedy}")

@@ -26,11 +26,8 @@ from touche.regression.running import rerun
 from touche.runners.container_runs import Job, Usage
 from touche.runners.limits import Limits
 from touche.runners.programs import Log
-<<<<<<< HEAD
 from touche.submission import lint
-=======
 from touche.trec.columns import Run, RunLine
->>>>>>> c6712d7c (Pass grades below 0 on to trec_eval, so that its name stands for its values)
 from touche.trec.runs import read_run
 
 pytestmark = pytest.mark.xdist_group("official")  # which share their rankings

@@ -5,6 +5,7 @@ import math
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -26,6 +27,7 @@ from touche.trec.columns import Run
 from touche.trec.qrels import Qrels, read_qrels, read_stances
 from touche.trec.records_in_memory import topics_in
 from touche.trec.run_forms import qrels_of, read_runs, run_of, run_sources
+from touche.trec.runs import ranking
 from touche.trec.topics import Topic
 
 WORDS = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=5)
@@ -414,3 +416,28 @@ def test_an_iterator_can_be_read_once() -> None:
     ]
     assert list(bm25(iter(TOPICS), iter(DOCUMENTS))) == expected
     assert [run.path for run in read_runs({"a": iter(RECORDS)})] == [Path("a")]
+
+
+@pytest.mark.parametrize("number", [Decimal("1.5"), np.array(1.5), np.float32(1.5)])
+def test_numbers_of_other_libraries_are_scores(number: Any) -> None:
+    assert run_of({"1": {"a": number}})[0].score == 1.5
+    assert ranking([("a", number)]) == [("a", np.float32(1.5))]
+
+
+@pytest.mark.parametrize("score", [Decimal("NaN"), Decimal("sNaN"), Decimal("1e999"), np.array([1.5]), True])
+def test_other_values_are_no_scores(score: Any) -> None:
+    with pytest.raises(ToucheError, match="is not a finite number"):
+        run_of({"1": {"a": score}})
+
+
+@pytest.mark.parametrize("grade", [0.5, True, float("nan"), "1", None, 1001])
+def test_qrels_in_memory_have_whole_grades(grade: Any) -> None:
+    for qrels in (Qrels({"1": {"a": grade}}), {"1": {"a": grade}}):
+        with pytest.raises(ToucheError, match="whole number"):
+            qrels_of(qrels)
+
+
+@pytest.mark.parametrize("grade", [2.0, np.int64(2), Decimal(2), np.array(2)])
+def test_whole_grades_of_other_types_become_integers(grade: Any) -> None:
+    for qrels in (Qrels({"1": {"a b": grade}}), {"1": {"a": grade}}):
+        assert [type(value) for value in qrels_of(qrels)["1"].values()] == [int]

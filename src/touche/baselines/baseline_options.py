@@ -50,9 +50,11 @@ def checked(options: Mapping[str, Parameter], values: Mapping[str, Any]) -> dict
     Raises:
         ParameterError: if an option is unknown, or its value's type differs from its default's.
     """
-    unknown = sorted(values.keys() - options.keys())
+    if not isinstance(values, Mapping):
+        raise ParameterError(f"options = {quoted(values)}; pass a dictionary of values by option")
+    unknown = sorted(values.keys() - options.keys(), key=str)
     if unknown:
-        raise ParameterError(f"there is no option {unknown[0]!r}; {choice(unknown[0], options)}")
+        raise ParameterError(f"there is no option {unknown[0]!r}; {choice(str(unknown[0]), options)}")
     defaults = {name: option.default for name, option in options.items()}
     return defaults | {name: _checked_value(options[name], value) for name, value in values.items()}
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args, get_origin
 from touche.baselines.extras import extra_in_dockerfile
 from touche.baselines.loader import load
 from touche.data.places import shipped_baselines
-from touche.io.identifiers import baseline_names
+from touche.io.identifiers import names_or_paths
 from touche.trec.framed import Table
 
 
@@ -69,7 +69,7 @@ def list_baselines(
         >>> [(option.name, option.type, option.default) for option in bm25.options[:2]]
         [('k1', 'float', 0.9), ('b', 'float', 0.4)]
     """
-    listed = baseline_names(baselines) or shipped_baselines()
+    listed = names_or_paths("baseline", baselines) or shipped_baselines()
     return Table(ListedBaseline, tuple(map(_listed_baseline, listed)))
 
 

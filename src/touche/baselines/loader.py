@@ -50,7 +50,7 @@ def load(name: str) -> Baseline:
         >>> bm25.name, bm25.options["k1"].default
         ('bm25', 0.9)
     """
-    folder = baseline_folder(name)
+    folder = baseline_folder(name_or_path("name", name))
     path = folder / FILE
     real_folder = folder.resolve()
     # The digest makes a changed folder another package, and other processes find the same one.

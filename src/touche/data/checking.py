@@ -10,7 +10,7 @@ from touche import tasks
 from touche.data.judgments import task_qrels
 from touche.data.places import locate, locate_corpus, locate_topics
 from touche.errors import InputError, MissingDataError
-from touche.io.identifiers import as_path, quoted
+from touche.io.identifiers import names_or_paths, quoted
 from touche.tasks import PAIR, STANCE, Corpus, Task
 from touche.tasks.cards import read_card
 from touche.tasks.public_runs import public_runs
@@ -64,8 +64,8 @@ def check_cards(cards: str | PathLike[str] | Sequence[str | PathLike[str]]) -> T
         >>> touche.check_cards("my-task.toml")[0].problem
         'my-task.toml: cannot be read (No such file or directory); check the path'
     """
-    paths = [cards] if isinstance(cards, str | PathLike) else [*cards]
-    return Table(CheckedCard, tuple(_checked(as_path("card", path)) for path in paths))
+    paths = names_or_paths("card", cards)
+    return Table(CheckedCard, tuple(_checked(Path(path)) for path in paths))
 
 
 def _checked(card: Path) -> CheckedCard:

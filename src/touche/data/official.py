@@ -19,7 +19,7 @@ from touche.data.remedies import remedy
 from touche.data.sources import find_source, is_to_download, public_run_sources, size_of_download
 from touche.data.sources import official as sources_of
 from touche.errors import InputError, ToucheError, counted, warn
-from touche.io.identifiers import optional_path
+from touche.io.identifiers import names_or_paths, optional_path
 from touche.trec.framed import Table
 
 FAILED = "failed"
@@ -309,4 +309,4 @@ def _describe_check(check: TextCheck) -> Iterator[str]:
 
 def _ids(datasets: str | Sequence[str]) -> list[str]:
     """Returns one or several ids as a list."""
-    return [datasets] if isinstance(datasets, str) else [*datasets]
+    return names_or_paths("dataset", datasets)

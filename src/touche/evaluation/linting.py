@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from touche.errors import InputError, ToucheError, counted
+from touche.io.identifiers import quoted
 from touche.tasks import PAIR, Rules, Task
 from touche.trec.by_stance import CountedLines, ranking_names
 from touche.trec.by_stance import counted as counted_lines
@@ -572,6 +573,8 @@ def teams_of_runs(
         return _teams_by_pattern(paths, teams)
     if isinstance(teams, str):
         raise ToucheError(f"teams = {teams!r} is one text; pass a list with the team of each run")
+    if not isinstance(teams, Sequence):
+        raise ToucheError(f"teams = {quoted(teams)}; pass a list with the team of each run")
     if len(teams) != len(paths):
         problem = f"{counted(len(teams), 'team')} passed for {counted(len(paths), 'run')}"
         raise ToucheError(f"{problem}; name the team of each run")
@@ -583,6 +586,10 @@ def _teams_by_pattern(paths: Sequence[Path], patterns: Mapping[str, str | Sequen
     teams: dict[Path, str] = {}
     for team, one_or_several in patterns.items():
         team_patterns = [one_or_several] if isinstance(one_or_several, str) else one_or_several
+        is_list = isinstance(team_patterns, Sequence)
+        if not is_list or not all(isinstance(pattern, str) for pattern in team_patterns):
+            problem = f"the team {team} has {quoted(one_or_several)}"
+            raise ToucheError(f"{problem}; pass patterns of its file names")
         for pattern in team_patterns:
             names = {path: str(path) if "/" in pattern else path.name for path in paths}
             matching = [path for path, name in names.items() if fnmatchcase(name, pattern)]

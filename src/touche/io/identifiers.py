@@ -56,14 +56,23 @@ def expanded(path: str | PathLike[str]) -> str:
 
 def name_or_path(parameter: str, value: object) -> str:
     """Returns a baseline's or dataset's name or path as a string. Errors start with ``parameter``."""
-    if not isinstance(value, str | PathLike):
+    path = fspath(value) if isinstance(value, str | PathLike) else None
+    if not isinstance(path, str):  # some paths are bytes
         raise ParameterError(f"{parameter} = {quoted(value)}; pass a name or a path")
-    return expanded(value)
+    return expanded(path)
+
+
+def check_text(parameter: str, value: object) -> None:
+    """Checks that a parameter of a public function is a text."""
+    if not isinstance(value, str):
+        raise ParameterError(f"{parameter} = {quoted(value)} is not a text; pass a text")
 
 
 def as_path(parameter: str, value: object) -> Path:
     """Returns a file or folder as a Path. Errors start with ``parameter``."""
-    return Path(name_or_path(parameter, value))
+    path = name_or_path(parameter, value)
+    check_path(path)
+    return Path(path)
 
 
 def optional_path(parameter: str, value: object) -> Path | None:
@@ -71,11 +80,18 @@ def optional_path(parameter: str, value: object) -> Path | None:
     return None if value is None else as_path(parameter, value)
 
 
-def baseline_names(baselines: str | PathLike[str] | Iterable[object]) -> list[str]:
-    """Returns names or paths as a list of strings; a single one is accepted too."""
-    if isinstance(baselines, str | PathLike):
-        baselines = [baselines]
-    return [name_or_path("baseline", baseline) for baseline in baselines]
+def names_or_paths(parameter: str, values: object) -> list[str]:
+    """Returns names or paths as a list of strings; a single one is accepted too.
+
+    Args:
+        parameter: what one of them is called in errors.
+        values: a name or path, or several.
+    """
+    if isinstance(values, str | PathLike):
+        values = [values]
+    if not isinstance(values, Iterable) or isinstance(values, bytes):
+        raise ParameterError(f"{parameter} = {quoted(values)}; pass a name or a path, or a list of them")
+    return [name_or_path(parameter, value) for value in values]
 
 
 def dataset_name(dataset: object) -> str:

@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import Any
 
 from touche.errors import NotInstalledError
+from touche.io.identifiers import check_text
 from touche.io.origin import clone
 
 PYSERINI = "pyserini==1.6.0"
@@ -37,8 +38,10 @@ def imported(module: str, extra: str) -> Any:
         >>> touche.imported("json", "apis").loads("[1]")
         [1]
     """
+    check_text("module", module)
+    check_text("extra", extra)
     try:
         return import_module(module)
-    except ImportError as error:
+    except (ImportError, ValueError) as error:  # ValueError if the name is empty
         name = module.partition(".")[0]
         raise NotInstalledError(f"{name} is not installed; get it with: {installing(extra)}") from error

@@ -5,6 +5,8 @@ from functools import cache
 from itertools import chain
 from unicodedata import category
 
+from touche.io.identifiers import check_text
+
 _JOINERS = "\u200c\u200d"  # between letters in Persian, Hindi and others
 
 
@@ -23,6 +25,8 @@ def words(text: str, also: str = "") -> list[str]:
         >>> touche.words("हिन्दी, C++ or cafés?")
         ['हिन्दी', 'C', 'or', 'cafés']
     """
+    check_text("text", text)
+    check_text("also", also)
     return _pattern(also).findall(text)
 
 

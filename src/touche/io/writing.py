@@ -11,7 +11,7 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from touche.errors import InputError
-from touche.io.identifiers import check_path, expanded
+from touche.io.identifiers import as_path, check_path, expanded
 
 # Raised when writing to an open file; they name no file.
 _WRITING_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
@@ -33,7 +33,7 @@ def make_folder(path: Path) -> None:
         >>> Path("cache/embeddings").is_dir()
         True
     """
-    check_path(path)
+    path = as_path("path", path)
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -58,7 +58,7 @@ def check_writable(folder: Path) -> None:
         ...
         touche.errors.InputError: no: cannot be written (No such file or directory); choose another directory
     """
-    check_path(folder)
+    folder = as_path("folder", folder)
     try:
         TemporaryFile(dir=folder).close()
     except OSError as error:

@@ -17,7 +17,7 @@ from touche.errors import ToucheError, check_choice
 from touche.evaluation.agreement import Overlap
 from touche.evaluation.scoring import Scored, unique_names
 from touche.io.grouping import group_by
-from touche.io.identifiers import baseline_names, optional_path
+from touche.io.identifiers import check_text, names_or_paths, optional_path
 from touche.io.optional import imported
 from touche.io.progress import bar, processors
 from touche.io.temporary import temporary_folder
@@ -94,15 +94,16 @@ def regress(
         ['passed', 'passed']
     """
     check_choice("runner", runner, RUNNERS)
-    ids = [datasets] if isinstance(datasets, str) else [*datasets]
+    ids = names_or_paths("dataset", datasets)
     json_file = optional_path("output", output)
     junit_file = optional_path("junit", junit)
     folder = optional_path("report", report)
     markdown_file = optional_path("summary", summary)
     log_of_reruns = optional_path("record", record)
+    check_text("by", by)
     # The summary can be a device, such as /dev/stdout.
     files = [file for file in (json_file, junit_file, log_of_reruns) if file]
-    for file in files:
+    for file in filter(None, [*files, markdown_file]):
         if not file.parent.is_dir():
             raise ToucheError(f"{file.parent} is not a directory; create it, or choose another place")
     check_log(log_of_reruns, by)
@@ -111,7 +112,7 @@ def regress(
         imported("jinja2", "analysis")
         imported("matplotlib", "analysis")
     # The first outcomes are for baselines whose expected.toml has no entries or can't be read.
-    expected, outcomes = read_expectations(baseline_names(baselines), ids)
+    expected, outcomes = read_expectations(names_or_paths("baseline", baselines), ids)
     check_outputs(files, [baseline_folder(entry.baseline) / EXPECTED_FILE for entry in expected])
     if folder:
         make_folder(folder)

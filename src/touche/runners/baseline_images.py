@@ -10,7 +10,7 @@ from typing import Literal
 from touche.baselines.loader import baseline_folder, is_shipped
 from touche.data.places import shipped_baselines
 from touche.errors import ToucheError, check_choice
-from touche.io.identifiers import baseline_names, expanded, name_or_path
+from touche.io.identifiers import as_path, name_or_path, names_or_paths
 from touche.runners import container_runs, image_builds, image_content, verification
 from touche.runners.image_content import ImageDigest
 from touche.runners.limits import PROGRAMS
@@ -101,7 +101,7 @@ def build_images(
         touche.errors.ToucheError: there is no baseline 'bm26'; did you mean bm25? ...
     """
     check_choice("runner", runner, PROGRAMS)
-    chosen = [*dict.fromkeys(baseline_names(baselines) or shipped_baselines())]
+    chosen = [*dict.fromkeys(names_or_paths("baseline", baselines) or shipped_baselines())]
     image_names = [image_builds.image_name(folder.name) for folder in _folders(chosen)]
     image_builds.build(runner, chosen, log)
     for name in chosen:
@@ -174,11 +174,14 @@ def verify_image(
         raise ToucheError("an image and a run to compare with exclude each other; omit one of them")
     name = name_or_path("baseline", baseline or "")  # None is accepted too
     if run is not None:
-        return verification.verify_run(runner, Path(expanded(run)), log, baseline=name)
+        return verification.verify_run(runner, as_path("run", run), log, baseline=name)
     if not name:
         raise ToucheError("neither a baseline nor a run is named; pass one of them")
     return verification.verify(runner, name, log, against=against)
 
 
 def _folders(baselines: str | Sequence[str]) -> list[Path]:
-    return [baseline_folder(name).resolve() for name in baseline_names(baselines) or shipped_baselines()]
+    return [
+        baseline_folder(name).resolve()
+        for name in names_or_paths("baseline", baselines) or shipped_baselines()
+    ]

@@ -20,7 +20,7 @@ from touche.data.places import shipped_baselines
 from touche.documents.discovery import Input
 from touche.documents.document_forms import AnyDocuments, documents_in
 from touche.errors import ToucheError, check_choice, counted, warn
-from touche.io.identifiers import as_path, dataset_name, name_or_path, optional_path
+from touche.io.identifiers import as_path, check_text, dataset_name, name_or_path, optional_path
 from touche.runners.limits import HERE, RUNNER_NAMES, SANDBOXES, SPARK, Limits
 from touche.tira.metadata import NO_STATISTICS
 from touche.tira.provenance import TEAM_VARIABLE
@@ -161,6 +161,8 @@ def write_run(
         'run.txt'
     """
     check_choice("runner", runner, [*RUNNER_NAMES, SPARK])
+    check_text("tag", tag)
+    check_text("team", team)
     name = _name_of_input(dataset, topics, documents, runner)
     if name_or_path("output", output) == "":
         raise ToucheError(_EMPTY)

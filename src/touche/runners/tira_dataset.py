@@ -15,7 +15,7 @@ from touche.data.judgments import task_qrels
 from touche.data.places import locate_corpus, locate_topics
 from touche.data.whole_folders import whole_folder
 from touche.errors import InputError, ToucheError, choice
-from touche.io.identifiers import as_path, name_or_path
+from touche.io.identifiers import as_path, check_text, name_or_path
 from touche.io.opening import open_binary
 from touche.io.writing import make_folder, whole, write_whole
 from touche.tasks import STANCE, Task
@@ -62,6 +62,7 @@ def write_for_tira(
     if not ranked_dimensions:
         raise ToucheError(f"{card.id} has no judged rankings, which TIRA needs; choose another task")
     chosen = ranked_dimensions[0] if dimension is None else dimension
+    check_text("dimension", chosen)
     if chosen not in ranked_dimensions:
         raise ToucheError(f"{card.id} does not rank by {chosen!r}; {choice(chosen, ranked_dimensions)}")
     return write_dataset(card, chosen, baseline_folder(name_or_path("baseline", baseline)), folder)

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from touche.errors import ToucheError, choice
+from touche.io.identifiers import check_text
 from touche.tasks import task as task_with_id
 from touche.tasks.task_records import Published, Task, rounded
 from touche.trec.framed import Table
@@ -68,6 +69,7 @@ def published_topics(
         return Table(PublishedTopic, (), notes=(note,))
     teams = dict.fromkeys(value.team for value in values)
     if team is not None:
+        check_text("team", team)
         if team not in teams:
             raise ToucheError(f"{task} has no published values of {team!r}; {choice(team, teams)}")
         values = tuple(value for value in values if value.team == team)

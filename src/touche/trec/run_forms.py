@@ -10,13 +10,13 @@ from typing import Any, NamedTuple, TypeAlias, TypeGuard
 import numpy as np
 
 from touche.errors import InputError, ToucheError, counted, one_line
-from touche.io.identifiers import NO_TEXT, as_id, expanded, is_word, numbered, quoted
+from touche.io.identifiers import NO_TEXT, as_id, check_text, expanded, is_word, numbered, quoted
 from touche.io.opening import STANDARD_INPUT, content_of_pipe, is_file, resolved
 from touche.trec.by_stance import read_script_lines
 from touche.trec.columns import NO_STANCE, Columns, Run
 from touche.trec.qrels import LARGEST_GRADE, Qrels, read_qrels
 from touche.trec.records_in_memory import USED_UP, as_pandas, is_frame
-from touche.trec.runs import MOST_DIGITS, RUN_FILE, checked, is_score, read_run, why_no_run
+from touche.trec.runs import MOST_DIGITS, RUN_FILE, as_number, checked, is_score, read_run, why_no_run
 
 AnyRun: TypeAlias = Any
 """A run in one of its forms:
@@ -52,7 +52,7 @@ def list_of_runs(runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun]) -> list
     """
     if _are_named(runs):
         return [*runs.values()]
-    is_one = isinstance(runs, Mapping | Run) or _is_in_file(runs) or is_frame(runs)
+    is_one = isinstance(runs, Mapping | Run | bytes) or _is_in_file(runs) or is_frame(runs)
     if is_one or not isinstance(runs, Iterable):
         return [runs]
     items = [*runs]
@@ -262,6 +262,7 @@ def run_of(source: AnyRun, name: str = "run") -> Run:
         >>> sorted((hit.rank, hit.document, hit.score) for hit in run)
         [(1, 'd2', 2.5), (2, 'd1', 1.0)]
     """
+    check_text("name", name)
     if isinstance(source, Run):
         return source
     if _is_in_file(source):
@@ -319,8 +320,9 @@ def qrels_of(source: AnyQrels, name: str = "qrels") -> Qrels:
         >>> qrels["1"]["d1"]
         2
     """
+    check_text("name", name)
     if isinstance(source, Qrels):
-        return source
+        return _whole_grades(source, name)
     if _is_in_file(source):
         path, content = _path_and_content(source)
         return read_qrels(path, content=content)
@@ -334,6 +336,27 @@ def qrels_of(source: AnyQrels, name: str = "qrels") -> Qrels:
     if not qrels:
         raise ToucheError(f"{name}: no judgments in it; {_REMEDY} {USED_UP}")
     return qrels
+
+
+def _whole_grades(qrels: Qrels, name: str) -> Qrels:
+    """Returns qrels that a user made. Their ids may have blanks, as BEIR's; their grades may be floats such
+    as 2.0.
+
+    Raises:
+        ToucheError: if a grade isn't a whole number.
+    """
+    whole = Qrels()
+    for topic, grades in qrels.items():
+        if not isinstance(grades, Mapping):
+            raise ToucheError(f"{name}: topic {quoted(topic)} has {quoted(grades)}; pass grades by document")
+        whole[topic] = {}
+        for document, passed in grades.items():
+            grade = as_number(passed)
+            if not _is_label(grade):
+                where = f"document {quoted(document)} of topic {quoted(topic)} has the grade {quoted(passed)}"
+                raise ToucheError(f"{name}: {where}; use whole numbers up to {LARGEST_GRADE:,}")
+            whole[topic][document] = int(grade)
+    return whole
 
 
 class QrelsSource(NamedTuple):
@@ -385,7 +408,9 @@ def _table(
     if isinstance(source, Mapping):
         return _columns_of_mapping(source, source_name, wanted)
     # Strings don't get here, because they are paths.
-    if isinstance(source, Iterable) and not isinstance(source, bytes | bytearray):
+    if isinstance(source, bytes):
+        raise ToucheError(f"{source_name}: {quoted(source)} is not a text; pass a path as os.fsdecode(path)")
+    if isinstance(source, Iterable) and not isinstance(source, bytearray):
         records = list(source)
         attributes = [_OTHER_NAMES[column] for column in wanted]
         for row, record in enumerate(records, 1):
@@ -453,11 +478,13 @@ def _numbers(
     description: str,
 ) -> list[Any]:
     """Returns a column's values, which must be valid. The description says when they are."""
-    for row, value in enumerate(table[column], 1):
+    # The first check is fast.
+    numbers = [value if type(value) is float else as_number(value) for value in table[column]]
+    for row, value in enumerate(numbers, 1):
         if not is_valid(value):
             remedy = "convert the texts to numbers" if isinstance(value, str) else "correct it"
             raise InputError(source_name, f"{column} {quoted(value)} is not {description}", remedy, line=row)
-    return table[column]
+    return numbers
 
 
 def _is_missing(value: Any) -> bool:

@@ -4,6 +4,7 @@ import os
 import re
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
 from itertools import chain, islice, repeat
 from math import inf, isfinite
 from numbers import Real
@@ -335,10 +336,21 @@ def digits(scores: NDArray[np.float32]) -> list[str]:
     return texts
 
 
+def as_number(value: Any) -> Any:
+    """Returns a Decimal or an array without dimensions as Python's number; other values unchanged."""
+    if getattr(value, "ndim", None) == 0:
+        return value.item()
+    if isinstance(value, Decimal) and not value.is_snan():
+        number = float(value)
+        return int(number) if number.is_integer() else number
+    return value
+
+
 def is_score(value: Any) -> bool:
     """Returns whether a value is a number that's finite as float32. The first check is fast."""
     if isinstance(value, float | np.float32) and -3e38 < value < 3e38:  # less than the largest float32
         return True
+    value = as_number(value)
     return isinstance(value, Real) and not isinstance(value, bool) and isfinite(as_float32(value))
 
 

@@ -1,0 +1,109 @@
+"""Public functions refuse values of other types with an error of their own, never with another exception."""
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import touche
+from touche.errors import ToucheError
+
+WRONG = (5, 1.5, True, None, b"bytes", object(), [1], {1: 2}, ["x", 3], (None,), {"a": None}, "\0")
+RUN = {"11": {"d1": 2.0, "d2": 1.0}}
+QRELS = {"11": {"d1": 1}}
+TASK = "spot-check/passages"
+# What a call needs besides the tried parameter. All other public functions need nothing, or aren't called
+# with what a user passes: they help baselines, which pass documents, results and texts.
+VALID: dict[str, dict[str, Any]] = {
+    "build_images": {"baselines": "none"},
+    "check_cards": {},
+    "check_range": {"name": "b", "value": 1.0, "least": 0, "most": 2},
+    "check_writable": {},
+    "compare": {"runs": [RUN, RUN], "task": TASK},
+    "digest_images": {},
+    "evaluate": {"runs": RUN, "task": TASK},
+    "fetch": {"datasets": "spot-check/arguments", "output": "fetched"},
+    "fuse": {"runs": {"a": RUN, "b": RUN}},
+    "identify": {"run": RUN, "task": TASK},
+    "imported": {"module": "json", "extra": "apis"},
+    "lint": {"runs": RUN, "task": TASK},
+    "list_baselines": {},
+    "list_data": {},
+    "list_images": {},
+    "load": {},
+    "make_folder": {},
+    "overlap": {"runs": {"a": RUN, "b": RUN}},
+    "published": {},
+    "published_topics": {"task": TASK},
+    "pyterrier": {"baseline": "bm25"},
+    "qrels_of": {"source": QRELS},
+    "regress": {"baselines": "bm25", "datasets": "none"},
+    "report": {"runs": RUN, "task": TASK, "output": "report"},
+    "reported": {},
+    "reproductions": {},
+    "run": {"baseline": "bm25", "dataset": "none"},
+    "run_of": {"source": RUN},
+    "sweep": {"baseline": "bm25", "dataset": "none", "grid": {"k1": [1.2]}},
+    "task": {},
+    "verify": {},
+    "verify_image": {},
+    "wide": {"runs": RUN, "task": TASK},
+    "words": {"text": "a b"},
+    "write_for_tira": {"task": TASK, "output": "tira"},
+    "write_run": {"baseline": "bm25", "dataset": "none", "output": "out"},
+}
+HELP_FOR_BASELINES = {
+    "as_page", "bar", "baseline", "conclusion_of", "discussion_of", "first_of_each", "page_of",
+    "parse_as_in_2020", "premises_of", "watched", "whole", "with_unmatched",
+}  # fmt: skip
+CALLED_BACK = ("log", "report")  # functions of the caller
+
+
+def public_functions() -> dict[str, Callable[..., Any]]:
+    functions = {name: getattr(touche, name) for name in touche.__all__}
+    return {name: value for name, value in functions.items() if inspect.isfunction(value)}
+
+
+def test_every_public_function_is_tried() -> None:
+    assert public_functions().keys() - HELP_FOR_BASELINES - {"list_tasks"} == VALID.keys()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", VALID)
+def test_values_of_other_types_are_refused_or_accepted(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", "")  # no engine is called
+    function = public_functions()[name]
+    for parameter in inspect.signature(function).parameters.values():
+        is_callback = parameter.name in CALLED_BACK and callable(parameter.default)
+        if is_callback or parameter.kind is parameter.VAR_KEYWORD:
+            continue
+        for value in WRONG:
+            try:
+                function(**VALID[name] | {parameter.name: value})
+            except ToucheError as error:
+                assert "\n" not in str(error)
+            except Exception as error:
+                raise AssertionError(f"{name}({parameter.name}={value!r})") from error
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: touche.load(1.5), "name = 1.5; pass a name or a path"),
+        (lambda: touche.run_of(RUN, name=5), "name = 5 is not a text; pass a text"),
+        (lambda: touche.lint(RUN, TASK, teams=5), "teams = 5; pass a list with the team of each run"),
+        (lambda: touche.list_data(1.5), "dataset = 1.5; pass a name or a path, or a list of them"),
+        (lambda: touche.sweep("bm25", TASK, {1: [2]}), "there is no option 1; "),
+        (lambda: touche.regress("bm25", summary="none/a.md"), "none is not a directory; create it"),
+        (lambda: touche.evaluate(b"run.txt", TASK), "b'run.txt' is not a text; pass a path as os.fsdecode"),
+    ],
+)
+def test_the_error_names_the_parameter_and_its_value(call: Callable[[], Any], message: str) -> None:
+    with pytest.raises(ToucheError) as caught:
+        call()
+    assert message in str(caught.value)
