@@ -529,17 +529,18 @@ def _significance(row: Comparison) -> str:
 
 
 def _pairs(scored: Sequence[Scored], reference: Path | None) -> Iterator[tuple[Scored, Scored]]:
-    """Yields each pair of runs that were scored against the same thing.
+    """Yields each pair of runs with each measure and dimension.
 
     With a reference, only the pairs (other run, reference).
     """
-    for against_the_same in group_by(scored, lambda each: each.judged).values():
+    for in_dimension in group_by(scored, lambda each: (each.judged.measure, each.judged.dimension)).values():
         if reference is None:
-            yield from combinations(against_the_same, 2)
+            yield from combinations(in_dimension, 2)
         else:
-            others = [each for each in against_the_same if each.run.path != reference]
-            # Empty if it has no stances.
-            second = [each for each in against_the_same if each.run.path == reference]
+            others = [each for each in in_dimension if each.run.path != reference]
+            second = [
+                each for each in in_dimension if each.run.path == reference
+            ]  # none if it has no stances
             yield from product(others, second)
 
 

@@ -164,11 +164,7 @@ def _write_page(outcomes: Sequence[Outcome], folder: Path, runner: str, command:
         if not scored:
             continue
         names = unique_names({each.run.path: each.run.tag for each in scored})
-        # Each run was scored alone, but only runs that were scored against the same object are compared.
-        judged = {each.judged.dimension: each.judged for each in scored}
-        scored = [
-            replace(each, name=names[each.run.path], judged=judged[each.judged.dimension]) for each in scored
-        ]
+        scored = [replace(each, name=names[each.run.path]) for each in scored]
         try:
             parts.append(task_report(scored, tasks.dataset(dataset)[0], dataset))
         except Exception as error:  # a faulty run must not prevent the page
