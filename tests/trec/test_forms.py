@@ -187,7 +187,7 @@ def test_ids_stay_texts_and_whole_numbers_become_texts() -> None:
         ("no-such-file.txt", "cannot be read"),
         (io.StringIO(""), "the run is empty"),
         (io.StringIO("1 Q0 a"), "3 columns instead of 6"),
-        (b"1 Q0 a 1 1 t", "is neither a run nor"),
+        (b"1 Q0 a 1 1 t", r"is not a text; pass a path as os\.fsdecode\(path\)"),
         (5, "5 is neither a run nor"),
         (None, "None is neither a run nor"),
         ({"1": ["a"]}, r"topic '1' has \['a'\]; write {topic: {document: score}}"),
