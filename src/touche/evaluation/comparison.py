@@ -538,10 +538,9 @@ def _pairs(scored: Sequence[Scored], reference: Path | None) -> Iterator[tuple[S
             yield from combinations(in_dimension, 2)
         else:
             others = [each for each in in_dimension if each.run.path != reference]
-            second = [
-                each for each in in_dimension if each.run.path == reference
-            ]  # none if it has no stances
-            yield from product(others, second)
+            # Empty if the reference has no score here, because it detects no stances.
+            of_reference = [each for each in in_dimension if each.run.path == reference]
+            yield from product(others, of_reference)
 
 
 def _pair(a: Scored, b: Scored, task: Task | None) -> PairOfRuns:
