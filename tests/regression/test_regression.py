@@ -6,11 +6,14 @@ from math import log2
 from pathlib import Path
 from xml.etree import ElementTree
 
+import click
 import pytest
 from small_clone import MAXIMUM, expect
 
 from conftest import Touche, Write
-from touche.baselines.expected import read_expected
+from touche.baselines.expected import OPTIONS_OF_RUN, read_expected
+from touche.cli.commands import Command
+from touche.cli.run import _COMMON_OPTIONS
 from touche.errors import InputError
 from touche.regression.comparing import ranking_digest
 from touche.regression.log import read_log
@@ -247,47 +250,38 @@ def test_an_unusable_entry_is_named(write: Write, text: str, message: str) -> No
     assert "; " in str(caught.value)
 
 
-OPTIONS_OF_MINE = """raise SystemExit("was run")
-@touche.baseline(needs_documents=False)
-def mine(topics, documents, *, depth: int = 9, pair=("a", "b"), loud=False, stop_words=""):
-    pass
-def other(*, keep_statistics=""):
-    pass
-"""
-
-
 @pytest.mark.parametrize(
     ("option", "problem"),
     [
         *(
-            (f'{name} = "x"', f"score[2]: '{name}' is not an option of mine; ")
-            for name in ("keep-statistics", "keep_statistics", "runner", "output", "i", "team", "verbose")
+            (f'{name} = "x"', f"score[2]: '{name}' is not an option of the baseline, but of touche run")
+            for name in (*OPTIONS_OF_RUN, "keep_statistics", "no-quiet", "time_limit")
         ),
-        (
-            '"stop_words=x" = "x"',
-            "score[2]: 'stop_words=x' is not an option of mine; did you mean stop_words?",
-        ),
-        ("no-loud = true", "score[2]: 'no-loud' is not an option of mine; did you mean loud?"),
+        ('"stop_words=x" = "x"', "score[2]: 'stop_words=x' is not an option of the baseline, but of touche"),
         ('loud = "--keep-statistics=x"', "score[2]: loud = '--keep-statistics=x' looks like another option"),
         ('pair = ["a", "b", "-ox"]', "score[2]: pair = '-ox' looks like another option; write no -"),
     ],
 )
-def test_an_entry_only_sets_the_options_of_the_baseline_whose_code_does_not_run(
+def test_an_entry_sets_no_option_of_the_command_and_no_code_runs_to_know_this(
     write: Write, option: str, problem: str
 ) -> None:
     own = 'options = { depth = 5, pair = ["-", "b"], loud = true, stop-words = "a" }\n'
     file = write("mine/expected.toml", GOOD + own)
-    write("mine/baseline.py", OPTIONS_OF_MINE)
+    write("mine/baseline.py", 'raise SystemExit("was run")')
     read_expected(str(file.parent))
     write("mine/expected.toml", GOOD + own + GOOD + f"options = {{ {option} }}\n")
     with pytest.raises(InputError) as caught:
         read_expected(str(file.parent))
     assert str(caught.value).startswith(f"{file}: {problem}")
-    write("mine/baseline.py", "")
-    with pytest.raises(
-        InputError, match=r"score\[1\]: .* is not an option of mine; baseline.py declares no op"
-    ):
-        read_expected(str(file.parent))
+
+
+def test_the_options_that_an_entry_cannot_set_are_all_those_of_the_command() -> None:
+    """Of the options with several names, entries are words of the command, so each name counts."""
+    group = Command("run", params=[*_COMMON_OPTIONS])
+    params = group.get_params(click.Context(group))
+    names = {name.lstrip("-") for param in params for name in (*param.opts, *param.secondary_opts)}
+    names |= {str(param.name).replace("_", "-") for param in params}
+    assert names - {"-click-default-help"} <= {*OPTIONS_OF_RUN}
 
 
 def test_an_unknown_dataset_is_an_error_whatever_datasets_are_chosen(write: Write) -> None:

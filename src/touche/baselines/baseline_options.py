@@ -1,10 +1,7 @@
 """A baseline's options, as words on the command line and as Python values."""
 
-import ast
-import re
 from collections.abc import Mapping
 from inspect import Parameter
-from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 from touche.errors import ParameterError, choice
@@ -23,23 +20,6 @@ def as_arguments(options: Mapping[str, Any]) -> list[str]:
         else:
             words += [f"--{option}", str(value)]
     return words
-
-
-def names_in(file: Path) -> list[str]:
-    """Returns the options that a baseline.py declares, without running its code; none if it is broken."""
-    try:
-        nodes = [*ast.walk(ast.parse(file.read_bytes()))]
-    except (OSError, ValueError, SyntaxError, RecursionError, MemoryError):
-        return []
-    # As in @baseline, @touche.baseline and @baseline(needs_documents=False).
-    pattern = re.compile(r"(?:\w+\.)?baseline(?:\(.*\))?", re.DOTALL)
-    decorated = [
-        node
-        for node in nodes
-        if isinstance(node, ast.FunctionDef)
-        and any(pattern.fullmatch(ast.unparse(decorator)) for decorator in node.decorator_list)
-    ]
-    return [argument.arg for function in decorated for argument in function.args.kwonlyargs]
 
 
 def checked(options: Mapping[str, Parameter], values: Mapping[str, Any]) -> dict[str, Any]:

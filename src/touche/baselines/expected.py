@@ -1,13 +1,14 @@
 """A baseline's expected.toml: one record type per type of table."""
 
+import re
 from collections.abc import Collection, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from msgspec import Meta, field
 from msgspec.structs import asdict, replace
 
-from touche.baselines.baseline_options import as_arguments, names_in
-from touche.baselines.loader import FILE, baseline_folder
+from touche.baselines.baseline_options import as_arguments
+from touche.baselines.loader import baseline_folder
 from touche.errors import InputError, choice
 from touche.io.opening import texts_in
 from touche.io.toml import Name, Positive, Share, Strict, read_record
@@ -31,6 +32,11 @@ Options = dict[str, Option | Annotated[tuple[Option, ...], Meta(min_length=1)]]
 Parameters = Annotated[dict[str, Positive], Meta(min_length=1)]
 Model = Literal["LMDirichlet", "BM25", "Lucene's classic", "DPH", "DLH", "PL2"]
 """The names in ``touche.identification.differentiable_models.MODELS``, whose import is slow."""
+OPTIONS_OF_RUN = (
+    "h help i input o output corpus topics statistics keep-statistics tag team runner master cpus memory "
+    "time-limit seconds quiet verbose"
+).split()
+"""The names of ``touche run``'s own options."""
 Absent = Annotated[str, Meta(max_length=0)]
 """A field that entries of expected.toml cannot have."""
 
@@ -366,12 +372,11 @@ def read_expected(baseline: str, datasets: Collection[str] = ()) -> list[Expecte
         problem = "no entries in this file" if exists else "no such file"
         remedy = "write entries as in docs/reference/files.md, section Expected scores"
         raise InputError(path, problem, remedy)
-    option_names = names_in(folder / FILE)
     expected = list[Expected]()
     for table, entries in tables.items():
         for index, entry in enumerate(entries):
             try:
-                _check_options(entry.options, folder.resolve().name, option_names)
+                _check_options(entry.options)
                 if not is_dataset(entry.dataset):
                     problem = f"dataset {entry.dataset!r} is not known"
                     raise ValueError(f"{problem}; {choice_of_id(entry.dataset, known_datasets())}")
@@ -384,18 +389,24 @@ def read_expected(baseline: str, datasets: Collection[str] = ()) -> list[Expecte
     return expected
 
 
-def _check_options(options: Options, baseline: str, names: Collection[str]) -> None:
-    """Checks that options are the baseline's, because they become words of the command ``touche run``.
+def _check_options(options: Options) -> None:
+    """Checks that options can only be the baseline's, because they become words of the command ``touche run``.
 
-    Otherwise the file's author could set that command's own options, such as an output.
+    Otherwise the file's author could set that command's own options, such as an output. Whether the baseline
+    has the options is checked when it is run.
     """
     for name, value in options.items():
-        if name.replace("-", "_") not in names:
-            remedy = choice(name, names) if names else f"{FILE} declares no options after an asterisk"
-            raise ValueError(f"{name!r} is not an option of {baseline}; {remedy}")
+        if not re.fullmatch("[A-Za-z][A-Za-z0-9_-]*", name) or _plain(name) in map(_plain, OPTIONS_OF_RUN):
+            problem = f"{name!r} is not an option of the baseline, but of touche run"
+            raise ValueError(f"{problem}; name only the baseline's own options")
         for text in texts_in(value):
             if text.startswith("-") and text != "-":
                 raise ValueError(f"{name} = {text!r} looks like another option; write no - at its start")
+
+
+def _plain(option: str) -> str:
+    """Returns an option's name with hyphens, and without the ``no-`` of a flag that is off."""
+    return option.replace("_", "-").removeprefix("no-")
 
 
 def _measure(name: str, measure_of_task: Measure) -> Measure:

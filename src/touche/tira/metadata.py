@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -45,22 +46,27 @@ def task_of_run(run: Path) -> str:
 
 
 def different_statistics(runs: Iterable[RunSource]) -> list[str]:
-    """Returns a warning if runs were ranked with different statistics, according to the metadata next to
-    them. Runs without metadata are left out.
+    """Returns a warning if runs were ranked with different statistics, according to the metadata next to them.
+
+    Runs without readable metadata are left out, because this is the only use of the metadata here.
     """
-    run_by_statistics: dict[str, str] = {}
+    run_by_statistics: dict[tuple[str, str], str] = {}  # by the statistics' name and MD5
     for run in runs:
-        if run.content is None:
+        if run.content is not None:
+            continue
+        with suppress(InputError):
             record = read_metadata(run.path.parent / METADATA_FILE)
             name = _value_in(record, str, "data", "statistics", "name")
+            digest = _value_in(record, str, "data", "statistics", "md5") or ""
             if name is not None:
-                run_by_statistics.setdefault(name, str(run.name))
+                run_by_statistics.setdefault((name, digest), str(run.name))
     if len(run_by_statistics) < 2:
         return []
-    parts = [
-        f"{run} with {'those of the documents' if name == NO_STATISTICS else name}"
-        for name, run in run_by_statistics.items()
-    ]
+    is_clear = len({name for name, _ in run_by_statistics}) == len(run_by_statistics)
+    parts = list[str]()
+    for (name, digest), run in run_by_statistics.items():
+        named = name if is_clear else f"{name} (MD5 {digest})"
+        parts.append(f"{run} with {named if digest else 'those of the documents'}")
     problem = f"the runs were ranked with different statistics: {', '.join(parts)}"
     return [f"{problem}; to compare methods, run all of them with --statistics {NO_STATISTICS}"]
 
