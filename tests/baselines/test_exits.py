@@ -25,6 +25,7 @@ IN_BODY = [
     "yield topics[0], (os._exit(0) for _ in topics)",
     "yield topics[0], (sys.exit(0) for _ in topics)",
     "ThreadPoolExecutor().submit(os._exit, 0).result()",
+    "threading.Thread(target=os._exit, args=(3,)).start(); threading.Event().wait()",
     "os.execl('/bin/true', 'true')",
     "os.execvp('true', ['true'])",
 ]

@@ -390,7 +390,7 @@ def read_expected(baseline: str, datasets: Collection[str] = ()) -> list[Expecte
 
 
 def _check_options(options: Options) -> None:
-    """Checks that options can only be the baseline's, because they become words of the command ``touche run``.
+    """Checks that options can only be the baseline's: they become words of the command ``touche run``.
 
     Otherwise the file's author could set that command's own options, such as an output. Whether the baseline
     has the options is checked when it is run.

@@ -63,13 +63,14 @@ def published_topics(
         >>> len({value.topic for value in touche.published_topics("touche-2021-task-2")})
         50
     """
+    if team is not None:
+        check_text("team", team)
     values = values_of_topics(task_with_id(task))
     if not values:
         note = f"{task} has no published values of topics; {choice(task, tasks_with_topics())}"
         return Table(PublishedTopic, (), notes=(note,))
     teams = dict.fromkeys(value.team for value in values)
     if team is not None:
-        check_text("team", team)
         if team not in teams:
             raise ToucheError(f"{task} has no published values of {team!r}; {choice(team, teams)}")
         values = tuple(value for value in values if value.team == team)

@@ -46,7 +46,7 @@ def task_of_run(run: Path) -> str:
 
 
 def different_statistics(runs: Iterable[RunSource]) -> list[str]:
-    """Returns a warning if runs were ranked with different statistics, according to the metadata next to them.
+    """Returns a warning if runs were ranked with different statistics, by the metadata next to them.
 
     Runs without readable metadata are left out, because this is the only use of the metadata here.
     """
@@ -64,9 +64,9 @@ def different_statistics(runs: Iterable[RunSource]) -> list[str]:
         return []
     is_clear = len({name for name, _ in run_by_statistics}) == len(run_by_statistics)
     parts = list[str]()
-    for (name, digest), run in run_by_statistics.items():
+    for (name, digest), path in run_by_statistics.items():
         named = name if is_clear else f"{name} (MD5 {digest})"
-        parts.append(f"{run} with {named if digest else 'those of the documents'}")
+        parts.append(f"{path} with {named if digest else 'those of the documents'}")
     problem = f"the runs were ranked with different statistics: {', '.join(parts)}"
     return [f"{problem}; to compare methods, run all of them with --statistics {NO_STATISTICS}"]
 
