@@ -195,6 +195,12 @@ PART = {"queries.jsonl": QUERIES, "part0.jsonl": DOCUMENTS}
                 *("part1.parquet", "part1.arrow", "corpus.TSV"),
             )
         ),
+        ({"scores-of-people.jsonl": '{"id": "b", "text": "x"}'}, r"in/scores-of-people\.jsonl: could be a"),
+        ({"run.jsonl": '{"id": "b", "text": "x"}'}, r"in/run\.jsonl: could be a part of"),
+        ({"documents.jsonl.part": DOCUMENTS}, r"in/documents\.jsonl\.part: .* does not end with \.jsonl"),
+        ({"part1.jsonl.1": DOCUMENTS}, r"in/part1\.jsonl\.1: .* does not end with \.jsonl"),
+        ({"part1": DOCUMENTS}, r"in/part1: .* does not end with \.jsonl; rename it"),
+        ({"more/part1.jsonl": '{"id": "b", "text": "x"}'}, r"in/more/part1\.jsonl: .* is in a subfolder"),
         ({"more/part1.jsonl": DOCUMENTS}, r"in/more/part1\.jsonl: .* is in a subfolder; move it into .*/in,"),
         ({"a/b/args-me.json": ARGUMENTS}, r"in/a/b/args-me\.json: .* is in a subfolder"),
     ],

@@ -107,6 +107,10 @@ def check_nothing_is_left_out(
                 path, problem, "write one object on each line of a .jsonl file, or move it elsewhere"
             )
     check_archives(folder, others, _TABLE)
+    for path in others:
+        if has_json_lines and _has_documents_under_another_name(path):
+            problem = "could be a part of the collection, but its name does not end with .jsonl"
+            raise InputError(path, problem, "rename it, or move it elsewhere")
     for path in sorted(in_subfolders):
         if not _is_other_dataset(path, folder) and _has_texts_in_subfolder(path):
             problem = "could be a part of the collection, but is in a subfolder"
@@ -154,7 +158,19 @@ def _could_have_documents(path: Path) -> bool:
     record = _first_record(path)
     if _has_any(record, ("docno", "doc_id")) and _has_any(record, TEXTS):
         return True
-    return bool(record) and not _has_any(record, ("qid", "query_id", "query")) and not _has_other_name(path)
+    if not record or _has_any(record, ("qid", "query_id", "query")):
+        return False
+    if _has_any(record, IDS) and _has_any(record, TEXTS):  # only a query looks like this
+        return not is_query_file_name(path)
+    return not _has_other_name(path)
+
+
+def _has_documents_under_another_name(path: Path) -> bool:
+    """Returns whether a file, such as documents.jsonl.part, begins like a JSON line with a document."""
+    if not path.is_file() or _has_name(path, "*.jsonl") or _has_name(path, "*.json"):
+        return False
+    first_line = beginning(path).lstrip().partition(b"\n")[0]
+    return first_line.startswith(b"{") and any(name in first_line for name in _FIELDS_IN_JSON)
 
 
 def _is_other_dataset(path: Path, folder: Path) -> bool:
@@ -165,6 +181,6 @@ def _is_other_dataset(path: Path, folder: Path) -> bool:
 
 def _has_texts_in_subfolder(path: Path) -> bool:
     try:
-        return not _has_name(path, "*.jsonl") or has_documents(path)
+        return not _has_name(path, "*.jsonl") or has_documents(path) or has_texts(path)
     except InputError:  # broken, so it's not certain that it contains documents
         return False
