@@ -192,6 +192,29 @@ def test_a_field_that_occurs_twice_in_a_topic_is_refused(write: Write, elements:
         read_topics(path)
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        (
+            "topics.xml",
+            '<t><topic number="1"><number>2</number><title>a</title></topic></t>',
+            "numbers '1' and '2'",
+        ),
+        ("topics.xml", '<t><topic number="1" id="9"><title>a</title></topic></t>', "numbers '1' and '9'"),
+        ("queries.jsonl", '{"qid": "1", "_id": "2", "query": "a"}', "numbers '1' and '2'"),
+        ("queries.jsonl", '{"qid": "1", "query": "a", "title": "b"}', "titles 'a' and 'b'"),
+    ],
+)
+def test_two_fields_for_the_same_thing_are_refused_unless_they_are_equal(
+    write: Write, name: str, content: str, problem: str
+) -> None:
+    with pytest.raises(InputError, match=rf"{name}:1: the topic has the {problem}; keep one of them"):
+        read_topics(write(name, content))
+    equal = content.replace("2", "1").replace("9", "1").replace('"b"', '"a"')
+    (topic,) = read_topics(write(name, equal))
+    assert (topic.number, topic.title) == ("1", "a")
+
+
 def test_a_topic_inside_another_one_is_not_lost(write: Write) -> None:
     """As if the outer one weren't closed. An element that is only named topic is a part of the outer one."""
     inner = "\n<topic><number>2</number><title>Dogs</title></topic>"

@@ -102,9 +102,9 @@ def _topics_in_xml(path: Path) -> Iterator[tuple[int, Topic]]:
     that declare entities are rejected.
     """
     for line, element in _topic_elements(path):
-        attribute = element.get("number") or element.get("num") or element.get("id") or ""
-        number = _text_in(element, "number", "num", "id", path=path, line=line)
-        number = number or with_single_blanks(attribute)
+        attributes = [element.get(name, "") for name in ("number", "num", "id")]
+        texts = [*attributes, _text_in(element, "number", "num", "id", path=path, line=line)]
+        number = _only(map(with_single_blanks, texts), "number", path, line)
         if not number:
             problem = "the topic has no number"
             raise InputError(path, problem, 'add a <number>, or an attribute number="1"', line=line)
@@ -120,6 +120,19 @@ def _topics_in_xml(path: Path) -> Iterator[tuple[int, Topic]]:
             narrative=text_in("narrative"),
         )
         yield line, topic
+
+
+def _only(texts: Iterable[str], noun: str, path: Path, line: int) -> str:
+    """Returns the only text that isn't empty; empty if there is none.
+
+    Raises:
+        InputError: if there are different ones, because it's not clear which one counts.
+    """
+    different = [*dict.fromkeys(filter(None, texts))]
+    if len(different) > 1:
+        problem = f"the topic has the {noun}s {quoted(different[0])} and {quoted(different[1])}"
+        raise InputError(path, problem, "keep one of them", line=line)
+    return different[0] if different else ""
 
 
 def _text_in(topic: Element, *tags: str, path: Path, line: int, name: str = "the topic") -> str:
@@ -152,6 +165,9 @@ def _topics_in_jsonl(path: Path) -> Iterator[tuple[int, Topic]]:
     itself.
     """
     for line, fields in read_jsonl(path, _LIMITS):
+        for noun, names in (("number", NUMBER_NAMES), ("title", TITLE_NAMES)):
+            values = (fields.get(name, "") for name in names)
+            _only((with_single_blanks(value) for value in values if isinstance(value, str)), noun, path, line)
         yield line, topic_of_query(_as_in_tira(fields), path, line)
 
 
