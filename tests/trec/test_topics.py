@@ -200,7 +200,7 @@ def test_a_field_that_occurs_twice_in_a_topic_is_refused(write: Write, elements:
             '<t><topic number="1"><number>2</number><title>a</title></topic></t>',
             "numbers '1' and '2'",
         ),
-        ("topics.xml", '<t><topic number="1" id="9"><title>a</title></topic></t>', "numbers '1' and '9'"),
+        ("topics.xml", '<t><topic number="1" num="9"><title>a</title></topic></t>', "numbers '1' and '9'"),
         ("queries.jsonl", '{"qid": "1", "_id": "2", "query": "a"}', "numbers '1' and '2'"),
         ("queries.jsonl", '{"qid": "1", "query": "a", "title": "b"}', "titles 'a' and 'b'"),
     ],

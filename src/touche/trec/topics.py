@@ -102,9 +102,10 @@ def _topics_in_xml(path: Path) -> Iterator[tuple[int, Topic]]:
     that declare entities are rejected.
     """
     for line, element in _topic_elements(path):
-        attributes = [element.get(name, "") for name in ("number", "num", "id")]
-        texts = [*attributes, _text_in(element, "number", "num", "id", path=path, line=line)]
-        number = _only(map(with_single_blanks, texts), "number", path, line)
+        attributes = [with_single_blanks(element.get(name, "")) for name in ("number", "num")]
+        text = _text_in(element, "number", "num", "id", path=path, line=line)
+        number = _only([*attributes, text], "number", path, line)
+        number = number or with_single_blanks(element.get("id", ""))  # can be another id next to a number
         if not number:
             problem = "the topic has no number"
             raise InputError(path, problem, 'add a <number>, or an attribute number="1"', line=line)
