@@ -91,7 +91,7 @@ def test_what_is_too_large_for_a_file_of_topics_is_refused_before_it_costs_memor
         (
             "topics.xml",
             '<t><topic number="1"><title>cats</title></topic><topic id = " 2 "><query>birds</query></topic>'
-            '<topic number="8"><num>3</num><title> </title><query>a<number>9</number></query></topic></t>',
+            '<topic number="3"><num>3</num><title> </title><query>a<number>9</number></query></topic></t>',
             [Topic("1", "cats"), Topic("2", "birds"), Topic("3", "a9")],
         ),
         (
