@@ -105,6 +105,25 @@ def test_two_runs_with_one_tag_are_told_apart_by_their_paths(write: Write) -> No
     assert scores.warnings == (f"{paths[0]}, {paths[1]}, relevance: {same}",)
 
 
+def test_equal_means_are_printed_alike_and_are_both_the_best() -> None:
+    """Three times 3/5 and nine times 1/5 of 16 topics: both means are 0.1125, in other last digits."""
+    topics = [str(number) for number in range(16)]
+    hits = {"A": [3] * 3 + [0] * 13, "B": [1] * 9 + [0] * 7}
+    runs = {
+        name: {
+            topic: {f"{'r' if rank < number else 'x'}{rank}": -rank for rank in range(5)}
+            for topic, number in zip(topics, numbers, strict=True)
+        }
+        for name, numbers in hits.items()
+    }
+    qrels = {topic: {f"r{rank}": 1 for rank in range(3)} for topic in topics}
+    (a, b) = evaluate(runs, qrels=qrels, measure="P@5")
+    assert a.mean == b.mean
+    rows = package.wide(runs, qrels=qrels, measure="P@5").rows
+    assert [cell.best for (cell,) in rows.values()] == [True, True]
+    assert len({cell.printed for (cell,) in rows.values()}) == 1
+
+
 @pytest.mark.parametrize("task", ["touche-2022-task-2", "touche-2022-task-2/twenty-topics"])
 def test_rows_name_the_task_and_the_dataset(task: str) -> None:
     """A mean of twenty topics isn't one of the task."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from touche import tasks
 from touche.errors import ToucheError, warn
-from touche.evaluation.equality import are_equal
+from touche.evaluation.equality import are_equal, without_last_digits
 from touche.evaluation.judged import judged
 from touche.evaluation.notes import all_warnings
 from touche.evaluation.scoring import Scored, ranks_stances, score, unique_names
@@ -219,8 +219,8 @@ def scored_overlap(unscored: Overlap, task: Task, a: Scored, b: Scored, *baselin
     scores_a, scores_b, *scores_of_baselines = (
         [values.get(topic, 0.0) for topic in topics] for values in evaluations
     )
-    mean_a = fmean(scores_a)
-    mean_b = fmean(scores_b)
+    mean_a = without_last_digits(fmean(scores_a))
+    mean_b = without_last_digits(fmean(scores_b))
     effect = None
     ri_difference = None
     if scores_of_baselines:

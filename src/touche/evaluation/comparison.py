@@ -13,7 +13,7 @@ from touche import tasks
 from touche.data.judgments import topic_titles
 from touche.errors import ToucheError, check_choice, choice, counted, warn
 from touche.evaluation.bounds import bounds_of_difference
-from touche.evaluation.equality import are_equal, without_rounding_errors
+from touche.evaluation.equality import are_equal, without_last_digits, without_rounding_errors
 from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.judged import judged
 from touche.evaluation.leaderboard import published_with
@@ -586,8 +586,8 @@ def _comparison(
     lost = sum(difference < 0 for difference in differences)
     return Comparison(
         **vars(pair),
-        mean_a=fmean(a for a, _ in scores.values()),
-        mean_b=fmean(b for _, b in scores.values()),
+        mean_a=without_last_digits(fmean(a for a, _ in scores.values())),
+        mean_b=without_last_digits(fmean(b for _, b in scores.values())),
         difference=float(without_rounding_errors(fmean(differences))),
         low=float(low),
         high=float(high),

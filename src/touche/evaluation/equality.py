@@ -22,6 +22,14 @@ def are_equal(a: float, b: float) -> bool:
     return abs(a - b) < SMALLEST_DIFFERENCE
 
 
+def without_last_digits(mean: float) -> float:
+    """Returns a mean without the digits that rounding errors decide, so that equal means are printed alike.
+
+    For example, means of 0.1125 can differ in the 17th digit, and would be printed as 0.112 and 0.113.
+    """
+    return round(mean, 12)
+
+
 def without_rounding_errors(differences: ArrayLike) -> NDArray[np.float64]:
     """Returns differences with exactly 0 for those of equal numbers, so that their signs can be trusted."""
     exact = np.asarray(differences, dtype=float)

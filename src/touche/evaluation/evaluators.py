@@ -13,6 +13,7 @@ from math import log2
 from statistics import fmean
 
 from touche.errors import ToucheError
+from touche.evaluation.equality import without_last_digits
 from touche.tasks.measures import Measure, parsed, uncut
 from touche.tasks.own_measures import OWN_MEASURES, JudgedRanking
 from touche.trec.columns import Order, Run
@@ -43,7 +44,7 @@ class Evaluation:
     @property
     def mean(self) -> float | None:
         """The mean over topics; None without topics."""
-        return fmean(self.per_topic.values()) if self.per_topic else None
+        return without_last_digits(fmean(self.per_topic.values())) if self.per_topic else None
 
     @property
     def judged(self) -> float:

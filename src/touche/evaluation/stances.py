@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from touche.errors import ToucheError
+from touche.evaluation.equality import without_last_digits
 from touche.evaluation.evaluators import Evaluation, judged_share
 from touche.evaluation.significance import interval_of, resampled_sums
 from touche.trec.columns import Run
@@ -48,7 +49,7 @@ class StanceEvaluation(Evaluation):
     @property
     def mean(self) -> float | None:
         """Macro F1: the mean F1 over all stances, as on the task page of 2022; None if N is 0."""
-        return float(_macro_f1(self.counts.sum(axis=0))) if self.results else None
+        return without_last_digits(float(_macro_f1(self.counts.sum(axis=0)))) if self.results else None
 
     @property
     def interval(self) -> tuple[float, float] | tuple[None, None]:
