@@ -7,7 +7,7 @@ import pytest
 
 import touche as library
 from conftest import Touche, Write
-from touche.baselines import loader
+from touche.data import places
 from touche.runners import container_runs
 from touche.runners.limits import Limits
 
@@ -130,7 +130,7 @@ def test_the_help_says_where_the_code_of_a_folder_runs(touche: Touche, command: 
 def test_an_image_calls_its_program_by_its_name(
     touche: Touche, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(loader, "shipped", lambda: None)
+    monkeypatch.setattr(places, "shipped", lambda: None)
     assert "Usage: baseline [OPTIONS]" in touche("run", "./mine", "--help")[1]
     for words in (["--bogus"], [], ["-i", "spot-check/passages"]):
         assert touche("run", "./mine", *words)[2].endswith(" (see: baseline --help)\n")

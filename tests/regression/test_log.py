@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 from small_clone import expect, row
 
+import touche as package
 from conftest import Touche
 from touche.baselines.expected import read_expected
+from touche.errors import ToucheError
 from touche.regression.log import append_to_log, logged_scores, read_log
 from touche.regression.outcomes import Outcome, TopicValue
 from touche.runners.container_runs import Usage
@@ -136,7 +138,7 @@ def test_a_damaged_log_is_refused_with_its_line_before_any_run(
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        (["--by", "Ada"], "by = 'Ada' has no effect without record"),
+        (["--by", "Ada"], "--by names who made the rows that --record appends; add --record FILE"),
         (["--record", "log.csv"], "--record needs a name for its rows; add --by"),
         (["--record", "log.csv", "--by", " "], "not a line of text"),
         (["--record", "log.csv", "--by", "A\nda"], "not a line of text"),
@@ -152,3 +154,8 @@ def test_names_and_places_that_cannot_be_are_refused(
     code, out, err = touche("regress", *options)
     assert (code, out, len(err.splitlines())) == (2, "", 1) and problem in err
     assert not (clone / "log.csv").exists()
+
+
+def test_python_names_its_own_parameter_if_there_is_no_log_to_append_to() -> None:
+    with pytest.raises(ToucheError, match="by = 'Ada' has no effect without record"):
+        package.regress("bm25", "spot-check/passages", by="Ada")
