@@ -66,7 +66,7 @@ def test_a_topic_has_a_ranking_for_each_stance(tmp_path: Path) -> None:
                 [(A, [("d", score)])],
                 r"topic 1: document .d. has the score .*; scores must be numbers that are finite",
             )
-            for score in (np.nan, None, "1.0", True, np.True_, 1j, Decimal(1), 1e39, 10**400, [1.0])
+            for score in (np.nan, None, "1.0", True, np.True_, 1j, 1e39, 10**400, [1.0])
         ),
         ([(A, ["d"])], r"yielded 'd'"),
         ([(A, "d", 1.0)], r"yielded \(Topic\(.*; yield pairs \(topic, ranking\)"),
@@ -86,16 +86,20 @@ def test_a_wrong_ranking_is_refused_and_leaves_no_run(tmp_path: Path, rankings: 
     assert [*tmp_path.iterdir()] == []
 
 
-@pytest.mark.parametrize("score", [2, 2.0, np.float32(2), np.float64(2), np.int64(2), Fraction(4, 2)])
+@pytest.mark.parametrize(
+    "score", [2, 2.0, np.float32(2), np.float64(2), np.int64(2), Fraction(4, 2), Decimal(2)]
+)
 def test_a_number_of_any_kind_is_a_score(tmp_path: Path, score: Any) -> None:
     assert written(tmp_path, [A], [(A, [("d", score)])]).read_text() == "1 Q0 d 1 2.0 tag\n"
 
 
-@pytest.mark.parametrize("tag", ["my run", "a\u00a0b", "a\n", 7, "\ud800"])
+@pytest.mark.parametrize("tag", ["my run", "a\u00a0b", "a\n", "\ud800"])
 def test_a_tag_that_is_no_word_is_refused_and_leaves_the_earlier_run(tmp_path: Path, tag: Any) -> None:
     (tmp_path / "run.txt").write_text("of yesterday")
     with pytest.raises(ToucheError, match=r"the tag .*; use one word"):
         touche.write_run("bm25", "spot-check/arguments", tmp_path, tag=tag)
+    with pytest.raises(ToucheError, match="tag = 7 is not a text; pass a text"):
+        touche.write_run("bm25", "spot-check/arguments", tmp_path, tag=7)  # type: ignore[arg-type]
     assert (tmp_path / "run.txt").read_text() == "of yesterday"
 
 
