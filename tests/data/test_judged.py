@@ -276,7 +276,7 @@ def test_passages_are_taken_from_the_published_collection(data: Path, write: Wri
     source = write("passages.jsonl.gz", "\n".join(lines) + "\n")
     assert write_judged(DATASET, source, data, tmp_path / "made") == 3
     assert len((tmp_path / "made" / "corpus.jsonl").read_text().splitlines()) == 3
-    assert replace(tasks.task(DATASET), only_topics=()) == tasks.task("own")
+    assert replace(tasks.task(DATASET), only_topics=(), corpus="full") == tasks.task("own")
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
-from touche import baselines
+from touche.data.places import shipped_baselines
 
 WITHOUT = """
 import sys
@@ -38,8 +38,8 @@ OF_LUCENE = [file.parent.name for file in DOCKERFILES if "touche/lucene" in file
 def test_every_baseline_is_listed_and_those_that_need_lucene_are_marked() -> None:
     shown = touche("run", "--help").stdout
     lines = {line.split()[0]: line for line in shown.splitlines() if line.split()[:1]}
-    assert {*baselines.names()} <= {*lines}
-    assert [name for name in baselines.names() if "needs the extra lucene" in lines[name]] == OF_LUCENE
+    assert {*shipped_baselines()} <= {*lines}
+    assert [name for name in shipped_baselines() if "needs the extra lucene" in lines[name]] == OF_LUCENE
     assert "  dirichletlm-variants  " in touche("run").stderr
     assert "lucene" in touche("run", "elrond", "--help").stderr  # its options are in code that imports Lucene
 

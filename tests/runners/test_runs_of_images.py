@@ -20,10 +20,10 @@ from ruamel.yaml import YAML
 
 from conftest import ROOT, Touche, Write, wait_for
 from pages import CONTAINERS, commands, follow, reason, type_in, workspace
-from touche import baselines
 from touche.baselines.extras import extra_in_dockerfile
 from touche.baselines.loader import parts_in_expected
 from touche.baselines.starter import write_baseline
+from touche.data.places import shipped_baselines
 from touche.errors import ToucheError
 from touche.runners import image_builds
 from touche.runners.container_runs import (
@@ -42,10 +42,12 @@ from touche.runners.programs import output_of, succeeds
 # The images are built once, so their tests run on one processor.
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("programs")]
 
-OF_LUCENE = [name for name in baselines.names() if extra_in_dockerfile(name) == "lucene"]  # built at night
-BASELINES = [name for name in baselines.names() if name not in OF_LUCENE]
+OF_LUCENE = [name for name in shipped_baselines() if extra_in_dockerfile(name) == "lucene"]  # built at night
+BASELINES = [name for name in shipped_baselines() if name not in OF_LUCENE]
 # The datasets of the toy collection that each baseline ranks, small ones first.
-PARTS = {name: [part for part in TOY_PARTS if part in parts_in_expected(name)] for name in baselines.names()}
+PARTS = {
+    name: [part for part in TOY_PARTS if part in parts_in_expected(name)] for name in shipped_baselines()
+}
 
 
 @pytest.fixture(autouse=True)

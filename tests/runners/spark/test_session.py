@@ -12,11 +12,11 @@ from touche.runners.spark import started
     [
         ("-i s3a://bucket/corpus", "add --runner spark, or pass a folder"),
         ("-i s3a://bucket/corpus --corpus argsme/2020-04-01 --runner spark", "omit --corpus"),
-        ("--master yarn", "has no effect on the runner local; omit it, or choose spark"),
+        ("-i spot-check/pages --master yarn", "has no effect on the runner local; omit it, or choose spark"),
     ],
 )
 def test_options_that_exclude_each_other_are_refused(touche: Touche, options: str, error: str) -> None:
-    code, _, said = touche("run", "bm25", "-i", "spot-check/pages", "-o", "x", *options.split())
+    code, _, said = touche("run", "bm25", "-o", "x", *options.split())
     assert code == 2 and error in said
 
 
