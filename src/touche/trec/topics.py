@@ -304,6 +304,7 @@ class _LimitedTree(TreeBuilder):
         self._elements = 0
         self._attributes = 0
         self._name_characters = 0  # of tags and attributes, with their namespaces
+        self._waits_at = 0  # the first byte of what the parser has not reported yet
 
     def start(self, tag: str, attributes: dict[str, str]) -> Element:
         self._depth += 1
@@ -330,7 +331,10 @@ class _LimitedTree(TreeBuilder):
         """Raises an InputError if the parser waits for the end of a long tag or comment, with what it has
         read up to ``end``.
         """
-        begin = max(self.expat.CurrentByteIndex, 0)  # of what it has not reported yet
+        # Before the first token, and in expat 2.5 sometimes while it waits in one, the parser says -1.
+        if self.expat.CurrentByteIndex >= 0:
+            self._waits_at = self.expat.CurrentByteIndex
+        begin = self._waits_at
         is_tag = content[begin : begin + 4].replace(b"\0", b"")[1:2] not in (b"!", b"?")  # UTF-16 has nulls
         if end - begin > (_LONGEST_TAG if is_tag else _LONGEST_COMMENT):
             raise self._error("a tag of 16 KiB or more" if is_tag else "a comment of 256 KiB or more")
