@@ -128,28 +128,28 @@ def measure_of(judged: Judged) -> BoundedMeasure | None:
     return bounded_measure(judged.qrels, judged.measure, judged.grades)
 
 
-def first_documents(each: Scored) -> Mapping[str, Sequence[str]]:
+def first_documents(scored_run: Scored) -> Mapping[str, Sequence[str]]:
     """Returns each judged topic's documents down to the cutoff, best first in the evaluator's order."""
-    order = judged_order(each.evaluator, each.run, each.judged.qrels)
-    return each.run.documents_of(order, each.judged.measure.cutoff)
+    order = judged_order(scored_run.evaluator, scored_run.run, scored_run.judged.qrels)
+    return scored_run.run.documents_of(order, scored_run.judged.measure.cutoff)
 
 
-def bounds_of_topics(each: Scored) -> dict[str, Bounds]:
+def bounds_of_topics(scored_run: Scored) -> dict[str, Bounds]:
     """Returns the bounds by topic, including topics that touche leaves out until they are judged.
 
     Empty for measures without bounds.
     """
-    measure = None if each.judged.stances else measure_of(each.judged)
-    return topic_bounds(measure, first_documents(each), each.evaluation) if measure else {}
+    measure = None if scored_run.judged.stances else measure_of(scored_run.judged)
+    return topic_bounds(measure, first_documents(scored_run), scored_run.evaluation) if measure else {}
 
 
-def bounds_of_mean(each: Scored) -> Bounds | None:
+def bounds_of_mean(scored_run: Scored) -> Bounds | None:
     """Returns the mean's bounds.
 
     None for measures without bounds, or if we can't know which topics touche would average over.
     """
-    bounds = bounds_of_topics(each)
-    return mean_bounds(bounds) if bounds and _are_topics_known(each, bounds) else None
+    bounds = bounds_of_topics(scored_run)
+    return mean_bounds(bounds) if bounds and _are_topics_known(scored_run, bounds) else None
 
 
 def bounds_of_difference(a: Scored, b: Scored) -> Bounds | None:
@@ -172,14 +172,14 @@ def bounds_of_difference(a: Scored, b: Scored) -> Bounds | None:
     return measure.bounds_of_mean(first_documents(a), first_documents(b), bounds_a.keys() & bounds_b.keys())
 
 
-def _are_topics_known(each: Scored, topics: Collection[str]) -> bool:
+def _are_topics_known(scored_run: Scored, topics: Collection[str]) -> bool:
     """Returns whether we know the topics of the mean, whatever the grades of unjudged documents are.
 
     touche leaves out a topic until one of its unjudged documents is relevant.
     """
-    if each.evaluator != "touche":
+    if scored_run.evaluator != "touche":
         return True
-    qrels = each.judged.qrels
+    qrels = scored_run.judged.qrels
     return all(any(grade > 0 for grade in qrels[topic].values()) for topic in topics)
 
 

@@ -290,7 +290,7 @@ def usual_evaluator(task: Task | None, judged: Sequence[Judged]) -> str:
     """Returns the evaluator of most published results of a task; trec_eval if there are none, or if touche
     doesn't know a measure.
     """
-    knows_all = all("touche" in each.measure.evaluators for each in judged)
+    knows_all = all("touche" in scored_run.measure.evaluators for scored_run in judged)
     return task.usual_evaluator if task and knows_all and judged[0].is_official else "trec_eval"
 
 
@@ -368,13 +368,13 @@ def comparisons(
     Raises:
         ToucheError: if there is only one run.
     """
-    names = {each.run.path: each.name for each in scored}
+    names = {scored_run.run.path: scored_run.name for scored_run in scored}
     if len(names) < 2:
         raise ToucheError(
             "a comparison needs at least two runs; pass another, or compare with published runs"
         )
     pairs_of_runs = [*_pairs(scored, reference)]
-    values = {each: _values(each) for each in scored}  # once, for all of a run's pairs
+    values = {scored_run: _values(scored_run) for scored_run in scored}  # once, for all of a run's pairs
     pairs = list[tuple[PairOfRuns, TopicValues, TopicValues]]()
     compared = list[Comparison]()
     why_missing = list[str]()
@@ -404,10 +404,10 @@ def comparisons(
     )
 
 
-def _values(each: Scored) -> TopicValues:
+def _values(scored_run: Scored) -> TopicValues:
     """Returns the value of each topic that the evaluator averages over, in topic order."""
-    values = each.evaluation.per_topic
-    return {topic: values[topic] for topic in topics_in_order(values, each.judged)}
+    values = scored_run.evaluation.per_topic
+    return {topic: values[topic] for topic in topics_in_order(values, scored_run.judged)}
 
 
 def why_untested(compared: Comparisons) -> list[str]:
@@ -434,11 +434,13 @@ def published_comparisons(scored: Sequence[Scored], task: Task | None) -> Compar
     compared = list[Comparison]()
     # In order and without duplicates, because several runs can get the same sentence.
     why_missing = dict[str, None]()
-    by_touche = [each for each in scored if each.is_ranking and each.evaluator == _PUBLISHED_BY]
-    for each in by_touche:
-        run_values = _values(each)
-        dimension = each.judged.dimension
-        for row in published_with(each, task):
+    by_touche = [
+        scored_run for scored_run in scored if scored_run.is_ranking and scored_run.evaluator == _PUBLISHED_BY
+    ]
+    for scored_run in by_touche:
+        run_values = _values(scored_run)
+        dimension = scored_run.judged.dimension
+        for row in published_with(scored_run, task):
             name = f"{row.name} ({row.tag})"
             values = topic_values(row)
             if isinstance(values, str):  # why there are none
@@ -451,9 +453,11 @@ def published_comparisons(scored: Sequence[Scored], task: Task | None) -> Compar
                 continue
             if scores.keys() == run_values.keys() and all(value == other for value, other in scores.values()):
                 equal = "both have the same value in every topic"
-                why_missing[f"{each.name} is not compared with {name}, because {equal}"] = None
+                why_missing[f"{scored_run.name} is not compared with {name}, because {equal}"] = None
             else:
-                pair = replace(_pair(each, each, task), run_b=name, path_b="")  # the rest is equal
+                pair = replace(
+                    _pair(scored_run, scored_run, task), run_b=name, path_b=""
+                )  # the rest is equal
                 compared.append(_comparison(pair, scores))
     compared = _corrected(compared, "published runs")
     if not compared:
@@ -533,13 +537,15 @@ def _pairs(scored: Sequence[Scored], reference: Path | None) -> Iterator[tuple[S
 
     With a reference, only the pairs (other run, reference).
     """
-    for in_dimension in group_by(scored, lambda each: (each.judged.measure, each.judged.dimension)).values():
+    for in_dimension in group_by(
+        scored, lambda scored_run: (scored_run.judged.measure, scored_run.judged.dimension)
+    ).values():
         if reference is None:
             yield from combinations(in_dimension, 2)
         else:
-            others = [each for each in in_dimension if each.run.path != reference]
+            others = [scored_run for scored_run in in_dimension if scored_run.run.path != reference]
             # Empty if the reference has no score here, because it detects no stances.
-            of_reference = [each for each in in_dimension if each.run.path == reference]
+            of_reference = [scored_run for scored_run in in_dimension if scored_run.run.path == reference]
             yield from product(others, of_reference)
 
 

@@ -132,47 +132,47 @@ def own_rank(
     return OwnRank(rank=rank, runs=runs, low=low, high=high, group=group, among=among)
 
 
-def rank_of(each: Scored, task: Task | None) -> OwnRank:
+def rank_of(scored_run: Scored, task: Task | None) -> OwnRank:
     """Returns the rank of a score, or why it has none."""
-    rows = published_with(each, task)
-    evaluation = each.evaluation
-    if task is None or not each.judged.is_official:
+    rows = published_with(scored_run, task)
+    evaluation = scored_run.evaluation
+    if task is None or not scored_run.judged.is_official:
         reason = "no values are published for these judgments"
     elif not rows:
-        reason = why_no_rank(task, each.judged.dimension, each.judged.any_order)
-    elif not each.is_ranking:
+        reason = why_no_rank(task, scored_run.judged.dimension, scored_run.judged.any_order)
+    elif not scored_run.is_ranking:
         reason = "stances have no rank, because N, the number of documents, differs between runs"
     elif evaluation.mean is None:
         reason = "there is no topic to average over"
-    elif other_md5(each.judged):
+    elif other_md5(scored_run.judged):
         reason = "not comparable: the qrels are not the publisher's"
-    elif not is_complete(each, task):
+    elif not is_complete(scored_run, task):
         reason = "not comparable: too many results are unjudged, or topics are missing"
     else:
         return own_rank(task, rows, evaluation.mean, evaluation.per_topic)
     return OwnRank(reason=reason)
 
 
-def is_comparable(each: Scored, task: Task | None) -> bool:
+def is_comparable(scored_run: Scored, task: Task | None) -> bool:
     """Returns whether a mean is comparable with published values, if there are any.
 
     For stances, N must be the same as for a published value. Rankings have to be complete, for a task with
     all its topics, or for the user's own judgments.
     """
-    if other_md5(each.judged):
+    if other_md5(scored_run.judged):
         return False
-    if not each.is_ranking:
+    if not scored_run.is_ranking:
         published = {row.results for row in task.published if row.dimension == STANCE} if task else set()
-        return each.judged.is_official and each.evaluation.results in published
-    return is_complete(each, task) and not (task and task.only_topics)
+        return scored_run.judged.is_official and scored_run.evaluation.results in published
+    return is_complete(scored_run, task) and not (task and task.only_topics)
 
 
-def is_complete(each: Scored, task: Task | None) -> bool:
+def is_complete(scored_run: Scored, task: Task | None) -> bool:
     """Returns whether a ranking has results for all judged topics, only few of them unjudged."""
-    evaluation = each.evaluation
-    qrels = each.judged.qrels
+    evaluation = scored_run.evaluation
+    qrels = scored_run.judged.qrels
     topics = {*map(topic_in, qrels)} if evaluation.per_ranking else qrels.keys()
-    limit = unjudged_limit(task, each.judged.measure)
+    limit = unjudged_limit(task, scored_run.judged.measure)
     return evaluation.judged_per_topic.keys() >= topics and evaluation.unjudged <= limit
 
 
@@ -194,12 +194,14 @@ def other_md5(judged: Judged) -> str:
     return expected if path and md5(path) != expected else ""
 
 
-def published_with(each: Scored, task: Task | None) -> list[Published]:
+def published_with(scored_run: Scored, task: Task | None) -> list[Published]:
     """Returns the published results comparable to a score, best first."""
-    judged = each.judged
+    judged = scored_run.judged
     if task is None or not judged.is_official or judged.any_order:
         return []
-    return comparable(task, judged.dimension, each.evaluator, each.evaluation.results, judged.measure)
+    return comparable(
+        task, judged.dimension, scored_run.evaluator, scored_run.evaluation.results, judged.measure
+    )
 
 
 def why_no_rank(task: Task, dimension: str, any_order: bool) -> str:

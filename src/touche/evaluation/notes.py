@@ -69,7 +69,7 @@ def all_notes(
 def score_notes(scored: Sequence[Scored], task: Task | None, ranks: Mapping[Scored, OwnRank]) -> list[str]:
     """Returns why measures lack an evaluator, why the evaluators differ, and the runs' ranks."""
     groups = by_evaluator(scored)
-    measures = dict.fromkeys(each.judged.measure for each in scored)
+    measures = dict.fromkeys(scored_run.judged.measure for scored_run in scored)
     return [
         *(sentence for measure in measures for sentence in _without_evaluator(measure)),
         *_grouped(groups, _not_by_trec_eval),
@@ -122,11 +122,11 @@ def _without_evaluator(measure: Measure) -> Iterator[str]:
 
 def _not_by_trec_eval(group: ByEvaluator) -> Iterator[str]:
     """Yields for which topics the values under trec_eval's name aren't that program's."""
-    each = group.get("trec_eval")
-    if each is None or not each.judged.measure.of_trec_eval:
+    scored_run = group.get("trec_eval")
+    if scored_run is None or not scored_run.judged.measure.of_trec_eval:
         return
-    crashing = topics_that_crash_trec_eval(each.judged.qrels, each.judged.measure)
-    in_run = [topic for topic in each.run.by_score if topic in crashing]  # trec_eval skips all others
+    crashing = topics_that_crash_trec_eval(scored_run.judged.qrels, scored_run.judged.measure)
+    in_run = [topic for topic in scored_run.run.by_score if topic in crashing]  # trec_eval skips all others
     if in_run:
         yield f"all grades are below 0 in {_listed(in_run)}, where trec_eval can crash; we count 0 instead"
 
@@ -159,18 +159,21 @@ def _equal_to_published(groups: Iterable[ByEvaluator], task: Task | None) -> Ite
 
 def _among_reported(group: ByEvaluator, task: Task | None) -> Iterator[str]:
     """Yields a sentence about the systems that TIREx reports, and the best of them."""
-    each = group.get("trec_eval")
-    if task is None or each is None or each.evaluation.mean is None:
+    scored_run = group.get("trec_eval")
+    if task is None or scored_run is None or scored_run.evaluation.mean is None:
         return
     # TIREx used all topics and the task's own qrels.
-    is_comparable = each.judged.measure.name == "nDCG@10" and each.judged.is_official and not task.only_topics
+    is_comparable = (
+        scored_run.judged.measure.name == "nDCG@10" and scored_run.judged.is_official and not task.only_topics
+    )
     # The best system comes first.
-    rows = [row for row in reported_results(task.id) if row.dimension == each.judged.dimension]
+    rows = [row for row in reported_results(task.id) if row.dimension == scored_run.judged.dimension]
     if rows and is_comparable:
-        above = sum(each.evaluation.mean > row.ndcg_10 for row in rows)
+        above = sum(scored_run.evaluation.mean > row.ndcg_10 for row in rows)
         best = f"{rows[0].system} {rows[0].ndcg_10:.3f}, with {rows[0].unjudged_10:.0%} unjudged"
         systems = f"{len(rows)} systems that TIREx reports, and nobody submitted"
-        yield f"with trec_eval, {each.evaluation.mean:.3f} is above {above} of {systems}; the best is {best}"
+        mean = f"{scored_run.evaluation.mean:.3f}"
+        yield f"with trec_eval, {mean} is above {above} of {systems}; the best is {best}"
 
 
 def _without_stances(scored: Iterable[Scored], task: Task | None) -> Iterator[str]:
@@ -178,9 +181,17 @@ def _without_stances(scored: Iterable[Scored], task: Task | None) -> Iterator[st
     if task is None or STANCE not in task.qrels:
         return
     # A user who chose a measure of rankings, or passed other judgments, doesn't expect stances to be scored.
-    rankings = [each for each in scored if each.judged.is_official and not each.judged.is_chosen]
-    with_stances = {each.name for each in scored if not each.is_ranking}
-    names = [each.name for each in rankings if not each.run.has_stances and each.name not in with_stances]
+    rankings = [
+        scored_run
+        for scored_run in scored
+        if scored_run.judged.is_official and not scored_run.judged.is_chosen
+    ]
+    with_stances = {scored_run.name for scored_run in scored if not scored_run.is_ranking}
+    names = [
+        scored_run.name
+        for scored_run in rankings
+        if not scored_run.run.has_stances and scored_run.name not in with_stances
+    ]
     if names:
         listed = ", ".join(dict.fromkeys(names))
         yield f"{listed}: every stance is {UNKNOWN}; choose the measure {MACRO_F1} to score them"
@@ -188,7 +199,11 @@ def _without_stances(scored: Iterable[Scored], task: Task | None) -> Iterator[st
 
 def _other_sizes(scored: Iterable[Scored]) -> Iterator[str]:
     """Yields a warning if runs' stances are scored over different N. Rankings have none."""
-    sizes = {each.name: each.evaluation.results for each in scored if each.evaluation.results}
+    sizes = {
+        scored_run.name: scored_run.evaluation.results
+        for scored_run in scored
+        if scored_run.evaluation.results
+    }
     if len({*sizes.values()}) > 1:
         listed = ", ".join(f"{name} {size:,}" for name, size in sizes.items())
         yield f"N differs ({listed}), so the values of {MACRO_F1} are not comparable; use touche compare"
@@ -215,9 +230,9 @@ def _grouped(groups: Iterable[ByEvaluator], sentences: Callable[[ByEvaluator], I
 
 def _subjects(scored: Iterable[Scored]) -> str:
     """Returns run names with their dimensions, grouping runs with the same dimensions."""
-    by_name = group_by(scored, lambda each: each.name)
+    by_name = group_by(scored, lambda scored_run: scored_run.name)
     groups = group_by(
-        by_name, lambda name: _enumerated([*dict.fromkeys(each.label for each in by_name[name])])
+        by_name, lambda name: _enumerated([*dict.fromkeys(scored_run.label for scored_run in by_name[name])])
     )
     return "; ".join(f"{', '.join(names)}, {dimensions}" for dimensions, names in groups.items())
 
@@ -235,9 +250,9 @@ def _listed(topics: Sequence[str]) -> str:
     return f"topic{'s' if len(topics) > 1 else ''} {', '.join(topics[:_SHOWN_TOPICS])}{rest}"
 
 
-def _skipped(each: Scored) -> Iterator[str]:
+def _skipped(scored_run: Scored) -> Iterator[str]:
     """Yields a warning per kind of error that makes the organizers' script skip lines."""
-    for errors in group_by(each.skipped, lambda error: error.kind).values():
+    for errors in group_by(scored_run.skipped, lambda error: error.kind).values():
         lines = f"{len(errors):,} line{'s' if len(errors) > 1 else ''}"
         yield f"the organizers' script skips {lines}, first {errors[0]}"
 
@@ -249,7 +264,7 @@ def _unjudged(group: ByEvaluator, task: Task | None) -> Iterator[str]:
     """
     judged = _first(group).judged
     measure = judged.measure
-    unjudged = {name: each.evaluation.unjudged for name, each in group.items()}
+    unjudged = {name: scored_run.evaluation.unjudged for name, scored_run in group.items()}
     over_limit = [evaluator for evaluator, share in unjudged.items() if share > UNJUDGED_LIMIT]
     if not over_limit or measure.is_judged_share:
         return
@@ -297,7 +312,7 @@ def _unofficial(group: ByEvaluator, task: Task | None) -> Iterator[str]:
     """Yields a warning if the qrels aren't the publisher's, but a score is among published ones."""
     judged = _first(group).judged
     md5 = other_md5(judged)
-    if md5 and any(published_with(each, task) for each in group.values()):
+    if md5 and any(published_with(scored_run, task) for scored_run in group.values()):
         problem = f"{judged.file} is not the publisher's file, whose md5 is {md5}"
         effect = "so the score is not comparable with published ones"
         yield f"{problem}, {effect}; {full_file_remedy(judged.file)}"
@@ -331,12 +346,12 @@ def _cutoff(judged: Judged) -> int:
     return judged.measure.cutoff or CUTOFF
 
 
-def _topics_in_one_file(each: Scored, task: Task | None) -> Iterator[str]:
+def _topics_in_one_file(scored_run: Scored, task: Task | None) -> Iterator[str]:
     """Yields warnings about topics that are only in the run, or only in the judgments."""
-    measure = each.judged.measure
-    topics_of_run = each.run.by_topic.keys()
-    unknown = [topic for topic in topics_of_run if topic not in each.judged.qrels]
-    missing = [topic for topic in each.judged.qrels if topic not in topics_of_run]
+    measure = scored_run.judged.measure
+    topics_of_run = scored_run.run.by_topic.keys()
+    unknown = [topic for topic in topics_of_run if topic not in scored_run.judged.qrels]
+    missing = [topic for topic in scored_run.judged.qrels if topic not in topics_of_run]
     if unknown:
         is_part = task is not None and task.only_topics
         problem = "the dataset does not have" if is_part else "there are no judgments for"
@@ -409,7 +424,9 @@ def _near_ties(group: ByEvaluator) -> Iterator[str]:
 
 def _disagreement(group: ByEvaluator) -> Iterator[str]:
     """Yields why the evaluators' means differ, if both have one."""
-    if len(group) < len(EVALUATORS) or any(each.evaluation.mean is None for each in group.values()):
+    if len(group) < len(EVALUATORS) or any(
+        scored_run.evaluation.mean is None for scored_run in group.values()
+    ):
         return
     first = _first(group)
     steps = list(reasons(first.run, first.judged.qrels, _cutoff(first.judged)))
@@ -427,24 +444,26 @@ def _standing(group: ByEvaluator, task: Task | None, ranks: Mapping[Scored, OwnR
     first = _first(group)
     if task is None or not task.published or not first.judged.is_official:
         return
-    positions = {evaluator: _position(each, task, ranks[each]) for evaluator, each in group.items()}
+    positions = {
+        evaluator: _position(scored_run, task, ranks[scored_run]) for evaluator, scored_run in group.items()
+    }
     evaluators = [evaluator for evaluator, position in positions.items() if position]
     for position, names in group_by(evaluators, positions.__getitem__).items():
         yield f"with {' and '.join(names)}, {position}"
-    if not any(published_with(each, task) for each in group.values()):
+    if not any(published_with(scored_run, task) for scored_run in group.values()):
         yield why_no_rank(task, first.judged.dimension, first.judged.any_order)
 
 
-def _position(each: Scored, task: Task, rank: OwnRank) -> str:
+def _position(scored_run: Scored, task: Task, rank: OwnRank) -> str:
     """Returns a score with its position among comparable published scores; empty if there are none."""
-    rows = published_with(each, task)
-    mean = each.evaluation.mean
+    rows = published_with(scored_run, task)
+    mean = scored_run.evaluation.mean
     if not rows or mean is None:
         return ""
     value = f"{mean:.3f}"
     # Some tables round twice: 0.40348 becomes 0.4035, then 0.404. Rounded once, it's 0.403.
     if f"{rounded(mean, task.decimals):.3f}" != value:
         value = f"{mean:.5f}, which the tables round twice,"
-    is_ranked = is_comparable(each, task)
+    is_ranked = is_comparable(scored_run, task)
     warning = "" if is_ranked else "; not comparable, so it has no rank: see the warning"
     return f"{value} is {standing(mean, rows, task.decimals, str(rank))}{warning}"

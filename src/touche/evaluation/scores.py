@@ -183,9 +183,9 @@ class Scores(Table[Score]):
         means = {row.key for row in self.records}
         rows = [
             row
-            for each in self.scored
-            if _key(each) in means
-            for row in topic_rows(each, self.scored_task, titles, with_bounds=self.has_bounds)
+            for scored_run in self.scored
+            if _key(scored_run) in means
+            for row in topic_rows(scored_run, self.scored_task, titles, with_bounds=self.has_bounds)
         ]
         return Table(TopicScore, tuple(rows), self.warnings, self.notes)
 
@@ -252,7 +252,7 @@ def table(scored: Sequence[Scored], task: Task | None, *, with_bounds: bool = Fa
         task: their task, if there is one.
         with_bounds: whether to compute bounds, which takes long for many unjudged documents.
     """
-    ranks = {each: rank_of(each, task) for each in scored}
+    ranks = {scored_run: rank_of(scored_run, task) for scored_run in scored}
     return Scores(
         kind=Score,
         records=tuple(rows(scored, task, ranks, with_bounds=with_bounds)),
@@ -280,22 +280,24 @@ def rows(
         with_bounds: whether to compute bounds.
     """
     intervals = mean_intervals(scored)
-    return [_row(each, task, ranks[each], intervals[each], with_bounds) for each in scored]
+    return [
+        _row(scored_run, task, ranks[scored_run], intervals[scored_run], with_bounds) for scored_run in scored
+    ]
 
 
 def _row(
-    each: Scored,
+    scored_run: Scored,
     task: Task | None,
     rank: OwnRank,
     interval: tuple[float, float] | tuple[None, None],
     with_bounds: bool,
 ) -> Score:
     """Returns the row of a mean; arguments as for ``rows``."""
-    evaluation = each.evaluation
+    evaluation = scored_run.evaluation
     low, high = interval
-    bounds = bounds_of_mean(each) if with_bounds else None
+    bounds = bounds_of_mean(scored_run) if with_bounds else None
     return Score(
-        **_subject(each, task),
+        **_subject(scored_run, task),
         mean=evaluation.mean,
         low=low,
         high=high,
@@ -303,7 +305,7 @@ def _row(
         least=bounds.least if bounds else None,
         greatest=bounds.greatest if bounds else None,
         topics=evaluation.topics,
-        comparable=is_comparable(each, task),
+        comparable=is_comparable(scored_run, task),
         results=evaluation.results,
         rank=rank.rank,
         rank_low=rank.low,
@@ -320,30 +322,32 @@ def mean_intervals(
 ) -> dict[Scored, tuple[float, float] | tuple[None, None]]:
     """Returns the 95% interval of each mean, by bootstrapping topics; twice None below two topics."""
     intervals: dict[Scored, tuple[float, float] | tuple[None, None]] = {
-        each: each.evaluation.interval for each in scored if isinstance(each.evaluation, StanceEvaluation)
+        scored_run: scored_run.evaluation.interval
+        for scored_run in scored
+        if isinstance(scored_run.evaluation, StanceEvaluation)
     }
-    rankings = [each for each in scored if each not in intervals]
-    values = [[*each.evaluation.per_topic.values()] for each in rankings]
+    rankings = [scored_run for scored_run in scored if scored_run not in intervals]
+    values = [[*scored_run.evaluation.per_topic.values()] for scored_run in rankings]
     # All at once, because means over the same number of topics share their resamples.
-    for each, interval in zip(rankings, bootstrap_intervals(values), strict=True):
-        intervals[each] = interval
+    for scored_run, interval in zip(rankings, bootstrap_intervals(values), strict=True):
+        intervals[scored_run] = interval
     return intervals
 
 
 def topic_rows(
-    each: Scored, task: Task | None, titles: Mapping[str, str], *, with_bounds: bool = False
+    scored_run: Scored, task: Task | None, titles: Mapping[str, str], *, with_bounds: bool = False
 ) -> list[TopicScore]:
     """Returns a row per topic, or per ranking if each stance of a topic has its own.
 
     Args:
-        each: a scored run.
+        scored_run: a scored run.
         task: its task, if there is one.
         titles: the topics' titles, if they are known.
         with_bounds: whether to compute bounds.
     """
-    evaluation = each.evaluation.per_ranking or each.evaluation
-    bounds = bounds_of_topics(each) if with_bounds else {}
-    subject = _subject(each, task)
+    evaluation = scored_run.evaluation.per_ranking or scored_run.evaluation
+    bounds = bounds_of_topics(scored_run) if with_bounds else {}
+    subject = _subject(scored_run, task)
     return [
         TopicScore(
             **subject,
@@ -354,7 +358,7 @@ def topic_rows(
             least=bounds[topic].least if topic in bounds else None,
             greatest=bounds[topic].greatest if topic in bounds else None,
         )
-        for topic in topics_in_order(evaluation.per_topic, each.judged)
+        for topic in topics_in_order(evaluation.per_topic, scored_run.judged)
     ]
 
 
@@ -369,23 +373,29 @@ def topics_in_order(topics: Iterable[str], judged: Judged) -> list[str]:
     return sorted(topics, key=place)
 
 
-def _subject(each: Scored, task: Task | None) -> dict[str, Any]:
+def _subject(scored_run: Scored, task: Task | None) -> dict[str, Any]:
     """Returns the columns that each row starts with."""
     return {
-        "run": str(each.run.path),
-        "tag": each.run.tag,
+        "run": str(scored_run.run.path),
+        "tag": scored_run.run.tag,
         "task": task.id if task else "",
         "dataset": task.dataset if task else "",
-        "dimension": each.judged.dimension,
-        "any_order": each.judged.any_order,
-        "qrels": each.judged.file,
-        "measure": str(each.judged.measure),
-        "evaluator": each.evaluator,
-        "name": each.name,
+        "dimension": scored_run.judged.dimension,
+        "any_order": scored_run.judged.any_order,
+        "qrels": scored_run.judged.file,
+        "measure": str(scored_run.judged.measure),
+        "evaluator": scored_run.evaluator,
+        "name": scored_run.name,
     }
 
 
-def _key(each: Scored) -> tuple[str, str, bool, str, str]:
+def _key(scored_run: Scored) -> tuple[str, str, bool, str, str]:
     """Returns ``Subject.key`` of a scored run's rows."""
-    judged = each.judged
-    return str(each.run.path), judged.dimension, judged.any_order, str(judged.measure), each.evaluator
+    judged = scored_run.judged
+    return (
+        str(scored_run.run.path),
+        judged.dimension,
+        judged.any_order,
+        str(judged.measure),
+        scored_run.evaluator,
+    )
