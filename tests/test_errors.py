@@ -1,5 +1,6 @@
 import shlex
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -7,7 +8,7 @@ from conftest import ROOT, Touche, Write
 from spotcheck import run_text
 from touche.errors import one_line
 from touche.io import optional, origin
-from touche.trec.framed import format_rows
+from touche.io.formats import csv_text
 
 
 @pytest.mark.parametrize(
@@ -79,7 +80,7 @@ def test_a_strangers_baseline_cannot_control_the_terminal(
     ],
 )
 def test_a_cell_of_csv_is_no_formula_and_no_escape_code(value: object, cell: str) -> None:
-    assert format_rows([{"x": value}], "csv") == f"x\n{cell}\n"
+    assert csv_text(SimpleNamespace(rows=[{"x": value}], names=[])) == f"x\n{cell}\n"
 
 
 def test_an_extra_is_installed_from_the_clone_or_where_there_is_none_by_the_name_of_the_package(

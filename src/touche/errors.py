@@ -6,7 +6,7 @@ The command line prints the message on one line; after an error, its exit code i
 import logging
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from numbers import Integral, Real
 from pathlib import Path
@@ -107,6 +107,12 @@ def one_line(text: str) -> str:
 def counted(number: int, noun: str) -> str:
     """Returns a number with its noun, such as ``1 run`` or ``2,000 runs``."""
     return f"{number:,} {noun}{'s' if number != 1 else ''}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Returns names as they are listed in a sentence, such as ``a, b and c``."""
+    beginning = [", ".join(names[:-1])] if len(names) > 1 else []
+    return " and ".join([*beginning, *names[-1:]])
 
 
 def check_choice(what: str, name: object, known: Iterable[str]) -> None:

@@ -6,6 +6,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from operator import itemgetter
 from pathlib import Path
 from textwrap import indent
 
@@ -13,10 +14,11 @@ import click
 import pytest
 
 from conftest import ROOT, Touche, Write, on_terminal
-from touche import cli, tasks
+from touche import Table, cli, tasks
 from touche.cli.commands import Command
-from touche.cli.output import show
+from touche.cli.output import render
 from touche.cli.tasks import check
+from touche.io.tables import Column, Sheet
 
 TOPICS = "<topics><topic><number>1</number><title>Cats or unicorns?</title></topic></topics>"
 JUDGED = (ROOT / "qrels" / "spot-check-arguments-relevance.qrels").read_text().splitlines()
@@ -42,7 +44,9 @@ COMMANDS = dict(commands()) | {"touche tasks check": check}
 
 
 def test_a_table_in_a_pipe_is_plain_and_never_wrapped(capsys: pytest.CaptureFixture[str]) -> None:
-    show(("name", "value", ""), [("a" * 300, "1.5", ""), ("[b]", "-10", "x")], {"[b]": "red"})
+    columns = [Column("name", itemgetter(0)), Column("value", itemgetter(1)), Column("", itemgetter(2))]
+    rows = [("a" * 300, "1.5", ""), ("[b]", "-10", "x")]
+    render(Table(tuple, ()), "table", [Sheet(columns, rows, colours={"[b]": "red"})])
     assert capsys.readouterr().out.splitlines() == [
         f"name{' ' * 298}value",
         f"{'a' * 300}    1.5",

@@ -5,7 +5,7 @@ from test_evaluators import JUDGED, QRELS, run
 
 from touche.errors import ToucheError
 from touche.evaluation import evaluators
-from touche.evaluation.disagreement import reasons
+from touche.evaluation.disagreement import reasons_for_disagreement
 from touche.tasks.task_records import MEASURE
 from touche.trec.columns import Run, RunLine
 from touche.trec.qrels import Qrels
@@ -55,13 +55,13 @@ THREE: Qrels = QRELS | {"2": {"a": 0}, "3": {"a": 1}}
 def test_each_rule_in_which_they_differ_is_named(
     lines: list[RunLine], qrels: Qrels, expected: list[str]
 ) -> None:
-    texts = [reason.text for reason in reasons(Run.of(lines), qrels, 5)]
+    texts = [reason.text for reason in reasons_for_disagreement(Run.of(lines), qrels, 5)]
     assert len(texts) == len(expected) and all(map(str.startswith, texts, expected))
 
 
 def test_the_change_and_its_topics_by_hand() -> None:
     lines = Run.of(run("b", "a") + run("c", "a", topic="9"))
-    (reason,) = reasons(lines, QRELS | {"2": {"a": 1}, "9": {"c": 1}}, 5)
+    (reason,) = reasons_for_disagreement(lines, QRELS | {"2": {"a": 1}, "9": {"c": 1}}, 5)
     assert (reason.topics, reason.change) == (("2",), pytest.approx(1 - 2 / 3))
 
 
@@ -80,4 +80,6 @@ def test_the_changes_add_up_to_the_difference(
         )
     except ToucheError:
         return
-    assert sum(reason.change for reason in reasons(lines, qrels, 5)) == pytest.approx(ours - theirs, abs=1e-9)
+    assert sum(reason.change for reason in reasons_for_disagreement(lines, qrels, 5)) == pytest.approx(
+        ours - theirs, abs=1e-9
+    )

@@ -7,7 +7,7 @@ from conftest import Write
 from spotcheck import run_text
 from touche.errors import ToucheError
 from touche.evaluation.comparison import Comparison, Comparisons
-from touche.evaluation.wide import Cell, WideTable
+from touche.evaluation.wide import WideRow, WideScore, WideTable
 from touche.tasks.measures import measures_in
 
 TASK = "spot-check/arguments"
@@ -34,13 +34,13 @@ def test_measures_are_separated_by_commas_outside_of_brackets() -> None:
 
 def test_a_table_has_the_scores_of_every_measure_and_bold_best_ones(runs: list[package.Run]) -> None:
     table = package.wide(runs, TASK, "trec_eval", measure=["nDCG@5", "AP"])
-    assert table.columns == ("nDCG@5", "AP") and list(table.rows) == [run.tag for run in runs]
-    for column, measure in enumerate(table.columns):
+    assert table.columns == ("nDCG@5", "AP") and [row.run for row in table] == [run.tag for run in runs]
+    for measure in table.columns:
         means = [score.mean for score in package.evaluate(runs, TASK, "trec_eval", measure=measure)]
-        cells = [cells[column] for cells in table.rows.values()]
-        assert [cell.value for cell in cells] == means
-        assert [cell.best for cell in cells] == [round(mean, 3) == round(max(means), 3) for mean in means]
-        assert not any(cell.marks for cell in cells)
+        scores = [row.scores[measure] for row in table]
+        assert [score.value for score in scores] == means
+        assert [score.best for score in scores] == [round(mean, 3) == round(max(means), 3) for mean in means]
+        assert not any(score.marks for score in scores)
     assert table.frame()["AP"].tolist() == means and not table.note
 
 
@@ -48,22 +48,18 @@ def test_marks_are_the_significant_comparisons(runs: list[package.Run]) -> None:
     compared = package.compare(runs, TASK, measure="nDCG@5,AP", reference="bad_run")
     table = package.wide(runs, TASK, "trec_eval", measure="nDCG@5,AP", reference="bad_run")
     significant = {(pair.run_a, pair.measure) for pair in compared if pair.significant}
-    marked = {
-        (run, c)
-        for run, cells in table.rows.items()
-        for c, cell in zip(table.columns, cells, strict=True)
-        if cell.marks
-    }
+    marked = {(row.run, column) for row in table for column, score in row.scores.items() if score.marks}
     assert marked == significant != set() and "bad_run" in table.note
     every_two = package.wide(runs, TASK, "trec_eval", measure="nDCG@5", every_two=True)
-    assert list(every_two.letters.values()) == ["a", "b", "c"]
+    letters = {row.run: row.letter for row in every_two}
+    assert list(letters.values()) == ["a", "b", "c"]
     higher = {
         (pair.run_a, pair.run_b) if pair.difference > 0 else (pair.run_b, pair.run_a)
         for pair in package.compare(runs, TASK, measure="nDCG@5")
         if pair.significant
     }
-    letters = {(run, mark) for run, (cell,) in every_two.rows.items() for mark in cell.marks}
-    assert letters == {(run, every_two.letters[other]) for run, other in higher} != set()
+    marks = {(row.run, mark) for row in every_two for mark in row.scores["nDCG@5"].marks}
+    assert marks == {(run, letters[other]) for run, other in higher} != set()
     with pytest.raises(ToucheError, match="no run is called 'nobody'"):
         package.wide(runs, TASK, reference="nobody")
 
@@ -78,11 +74,16 @@ def test_columns_name_what_distinguishes_them(write: Write) -> None:
 
 
 def test_latex_and_markdown_escape_names_and_mark_values() -> None:
-    rows = {
-        "a_b|c&d<b> [e](f) `g`": (Cell(0.51249, True, ("†",)), Cell(None, False, ())),
-        "e": (Cell(0.1, False, ()), Cell(1.0, True, ())),
+    columns = ("nDCG@5", "P(rel=2)_x")
+    scores_by_run = {
+        "a_b|c&d<b> [e](f) `g`": (WideScore(0.51249, True, ("†",)), WideScore(None, False, ())),
+        "e": (WideScore(0.1, False, ()), WideScore(1.0, True, ())),
     }
-    table = WideTable(columns=("nDCG@5", "P(rel=2)_x"), rows=rows, letters={}, note="† better", warnings=())
+    rows = [
+        WideRow(run, letter="", scores=dict(zip(columns, scores, strict=True)), is_tested=True)
+        for run, scores in scores_by_run.items()
+    ]
+    table = WideTable(WideRow, tuple(rows), columns=columns, note="† better")
     assert table.markdown().splitlines() == [
         r"| run | nDCG@5 | P(rel=2)\_x |",
         "| --- | ---: | ---: |",
@@ -103,5 +104,5 @@ def test_hundreds_of_runs_have_letters(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("touche.evaluation.wide.comparisons", lambda *args, **options: none)
     many = {f"run{number}": {"1": {"a": 1.0}} for number in range(704)}
     table = package.wide(many, qrels={"1": {"a": 1}}, measure="P@1", every_two=True)
-    assert [*table.letters.values()][::701] == ["a", "zz"] and table.letters["run703"] == "aab"
+    assert [row.letter for row in table][::701] == ["a", "zz"] and table[703].letter == "aab"
     assert table.latex().count(r" \\") == 705

@@ -8,26 +8,16 @@ from typing import Any
 from touche.cli.commands import command, is_passed, option
 from touche.cli.guessing import task_of
 from touche.cli.options import FORMAT, RUNS, SCORING_BY_SEVERAL
-from touche.cli.output import (
-    Column,
-    Sheet,
-    explain,
-    interval,
-    render,
-    render_wide,
-    signed,
-    three_decimals,
-    warn,
-    with_commas,
-)
+from touche.cli.output import explain, render, warn
 from touche.errors import ToucheError
 from touche.evaluation import comparison as library
 from touche.evaluation.comparison import UNDEFINED, Comparison, TopicDifference
 from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.significance import SIGNIFICANT, printed_p
 from touche.evaluation.wide import wide
+from touche.io.formats import FORMATS, FORMATS_FOR_PAPERS
 from touche.io.grouping import group_by
-from touche.io.markup import MARKUP
+from touche.io.tables import Column, Sheet, interval, signed, three_decimals, with_commas
 
 
 @command(
@@ -62,7 +52,7 @@ def compare(
     randomisation: bool,
     bounds: bool,
     published: bool,
-    style: str,
+    format: str,
     **scoring: Any,
 ) -> None:
     """Compare RUNs pairwise, with confidence intervals and a significance test.
@@ -73,12 +63,12 @@ def compare(
     """
     scoring["task"] = task_of(runs, scoring["task"], scoring["qrels"])
     scoring |= {"evaluator": evaluator, "reference": reference}
-    if style in MARKUP:
+    if FORMATS[format].is_for_papers:
         if per_topic or randomisation or bounds or published:
-            formats = "latex, markdown and html"
-            raise ToucheError(f"{formats} print only the means and the t-test; omit the other options")
+            problem = f"{FORMATS_FOR_PAPERS} print only the means and the t-test"
+            raise ToucheError(f"{problem}; omit the other options")
         wide_table = wide(runs, every_two=reference is None, **scoring)
-        render_wide(wide_table, style)
+        render(wide_table, format, [wide_table.sheet])
         warn(*wide_table.warnings)
         return
     if per_topic and bounds:
@@ -103,8 +93,8 @@ def compare(
         columns = _BOUNDS if bounds else []
         by_measure = group_by(table, lambda row: row.measure)
         sheets = [_comparisons(rows, columns) for rows in by_measure.values()]
-    render(table, style, sheets)
-    explain(table, style)
+    render(table, format, sheets)
+    explain(table, format)
 
 
 def _holm(row: Comparison) -> str | None:
@@ -117,7 +107,7 @@ def _holm(row: Comparison) -> str | None:
 _PAIR = [Column("A", "run_a"), Column("B", "run_b"), Column("dimension", "dimension")]
 _DIFFERENCE = [
     Column("A - B", "difference", signed),
-    Column("95% interval", format=partial(interval, number=signed)),
+    Column("95% interval", partial(interval, number=signed)),
 ]
 _STANCES = [
     *_PAIR,
@@ -134,7 +124,7 @@ _T_TEST = [
     *_DIFFERENCE,
     Column("d", "effect_size", "{:+.2f}".format, missing=UNDEFINED),
     Column("p t", "p_t_test", printed_p, missing=UNDEFINED),
-    Column("Holm t", format=_holm, missing=UNDEFINED),
+    Column("Holm t", _holm, missing=UNDEFINED),
 ]
 _RANDOMISATION = [
     Column("p rand.", "p_randomisation", printed_p),
@@ -152,7 +142,7 @@ _BOUNDS = [
     ),
 ]
 _COUNTS = [
-    Column("won, lost, tied", format="{0.won}, {0.lost}, {0.tied}".format),
+    Column("won, lost, tied", "{0.won}, {0.lost}, {0.tied}".format),
     Column("topics", "topics"),
 ]
 

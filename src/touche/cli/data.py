@@ -7,7 +7,7 @@ import click
 
 from touche.cli.commands import Group, option
 from touche.cli.options import DATASETS, FORMAT
-from touche.cli.output import BROKEN, DOUBTFUL, GOOD, Column, Sheet, echo, explain, render, tell
+from touche.cli.output import BROKEN, DOUBTFUL, GOOD, echo, explain, render, tell
 from touche.data import official
 from touche.data.fetching import NOT_PUBLISHED, Status
 from touche.data.official import FAILED, OfficialFile
@@ -15,6 +15,7 @@ from touche.data.remedies import ELSEWHERE, format_bytes
 from touche.errors import ToucheError, counted
 from touche.io.grouping import group_by
 from touche.io.progress import say
+from touche.io.tables import Column, Sheet
 
 
 @click.group(cls=Group, example="touche data fetch touche-2020-task-1 --no-corpora")
@@ -26,10 +27,10 @@ def data() -> None:
 
 
 @data.command("list", example="touche data list touche-2020-task-1", params=[DATASETS, FORMAT])
-def list_(datasets: Sequence[str], style: str) -> None:
+def list_(datasets: Sequence[str], format: str) -> None:
     """List official files: whether you have them, size, md5, licence and publisher."""
     files = official.list_data(datasets)
-    render(files, style, _publications(files))
+    render(files, format, _publications(files))
 
 
 def _publications(files: Sequence[OfficialFile]) -> Iterator[Sheet]:
@@ -50,7 +51,7 @@ def _md5(file: OfficialFile) -> str | None:
 _FILES = [
     Column("available", "available", lambda is_available: "yes" if is_available else "no"),
     Column("size", "size", format_bytes, missing="unknown, or touche cannot fetch it"),
-    Column("md5 (* of the archive)", format=_md5, missing="the publisher states none"),
+    Column("md5 (* of the archive)", _md5, missing="the publisher states none"),
     Column("file", "path"),
 ]
 _FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -107,18 +108,18 @@ def fetch_(
 
 
 @data.command("verify", example="touche data verify touche-2020-task-1", params=[DATASETS, FORMAT])
-def verify_(datasets: Sequence[str], style: str) -> int:
+def verify_(datasets: Sequence[str], format: str) -> int:
     """Compare your files with the publishers' md5, and args.me texts with the checksums in their ids.
 
     Exit with 1 if a file or text differs, or if a file of a named DATASET is missing.
     """
     verified = official.verify(datasets)
-    if style == "table":
+    if format == "table":
         for status in verified:
             _print_status(status)
     else:
-        render(verified, style, [Sheet(_STATUSES, verified)])
-    explain(verified, style)
+        render(verified, format, [Sheet(_STATUSES, verified)])
+    explain(verified, format)
     return BROKEN if verified.is_broken else 0
 
 

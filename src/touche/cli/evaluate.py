@@ -8,22 +8,15 @@ from typing import Any
 from touche.cli.commands import command, option
 from touche.cli.guessing import task_of
 from touche.cli.options import FORMAT, RUNS, SCORING_BY_SEVERAL
-from touche.cli.output import (
-    Column,
-    Sheet,
-    explain,
-    render,
-    render_wide,
-    three_decimals,
-    with_commas,
-)
+from touche.cli.output import echo, explain, render
 from touche.errors import ToucheError
 from touche.evaluation import scores as library
 from touche.evaluation.evaluators import EVALUATORS, TREC_EVAL_VERSION
-from touche.evaluation.score_columns import BOUNDS, MEANS, STANCES, TOPICS, score_columns
+from touche.evaluation.score_columns import mean_columns, stance_columns, topic_columns
 from touche.evaluation.scores import Score, TopicScore, merged
 from touche.evaluation.wide import wide
-from touche.io.markup import MARKUP
+from touche.io.formats import FORMATS, FORMATS_FOR_PAPERS
+from touche.io.tables import Column, Sheet, three_decimals, with_commas
 
 
 @command(
@@ -55,7 +48,7 @@ def evaluate(
     bounds: bool,
     pairs: str,
     reference: str | None,
-    style: str,
+    format: str,
     **scoring: Any,
 ) -> None:
     """Score RUNs in every dimension with the task's measure, such as nDCG@5, and confidence intervals.
@@ -67,25 +60,27 @@ def evaluate(
     ir-metadata.yml next to the RUNs. With --qrels, you don't need a task.
     """
     scoring["task"] = task_of(runs, scoring["task"], scoring["qrels"])
-    needs_row_per_run = style in MARKUP or reference is not None
+    needs_row_per_run = FORMATS[format].is_for_papers or reference is not None
     if needs_row_per_run and per_topic:
-        formats = "latex, markdown and html"
-        raise ToucheError(f"--reference, {formats} print one row for each run; omit --per-topic")
+        options = f"--reference, {FORMATS_FOR_PAPERS}"
+        raise ToucheError(f"{options} print one row for each run; omit --per-topic")
     has_several_means = len(scoring["measure"]) > 1 and not per_topic
-    is_wide = needs_row_per_run or (has_several_means and style == "table")
+    is_wide = needs_row_per_run or (has_several_means and format == "table")
     if bounds and is_wide:
-        remedy = "pass one measure, and no --reference, latex, markdown or html"
+        remedy = f"pass one measure, no --reference, and another format than {FORMATS_FOR_PAPERS}"
         raise ToucheError(f"--bounds prints one row for each evaluator; {remedy}")
     scoring |= {"evaluator": evaluator, "pairs": pairs}
     if is_wide:
         table = wide(runs, reference=reference, **scoring)
-        render_wide(table, style)
-        explain(table, style)
+        render(table, format, [table.sheet])
+        if format == "table" and table.notes and not table.note:
+            echo()  # a blank line between the table and the notes; ``note`` already has one above it
+        explain(table, format)
     else:
         scores = library.evaluate(runs, bounds=bounds, **scoring)
         rows = scores.per_topic if per_topic else scores
-        render(rows, style, _sheets(rows, bounds))
-        explain(rows, style)
+        render(rows, format, _sheets(rows, bounds))
+        explain(rows, format)
 
 
 _CLASSES = [
@@ -113,9 +108,9 @@ def _sheets(scores: Sequence[Score | TopicScore], bounds: bool) -> Iterator[Shee
             if number:
                 notes.append("")  # a blank line between dimensions
             notes.append(f"{label} is judged by {file}")
-        kinds = [TOPICS if isinstance(records[0], TopicScore) else MEANS, *([BOUNDS] if bounds else [])]
-        rows = merged(records, score_columns(measure, *kinds))
-        yield Sheet(_columns(measure, *kinds), rows, notes)
+        columns_of_measure = topic_columns if isinstance(records[0], TopicScore) else mean_columns
+        columns = columns_of_measure(measure, with_bounds=bounds)
+        yield Sheet(columns, merged(records, columns), notes)
     # Stances aren't scored topic by topic.
     stances = [score for score in scores if isinstance(score, Score) and not score.is_ranking]
     if stances:
@@ -124,13 +119,5 @@ def _sheets(scores: Sequence[Score | TopicScore], bounds: bool) -> Iterator[Shee
             for score in stances
             for stance, class_scores in score.stances.items()
         ]
-        yield Sheet(_columns(stances[0].measure, STANCES), stances)
+        yield Sheet(stance_columns(stances[0].measure), stances)
         yield Sheet(_CLASSES, classes, [f"stance is judged by {stances[0].qrels}"])
-
-
-def _columns(measure: str, *kinds: str) -> list[Column]:
-    """Returns the columns for these kinds of tables."""
-    return [
-        Column(column.heading_of(measure), format=column.cell, missing=column.missing)
-        for column in score_columns(measure, *kinds)
-    ]

@@ -8,10 +8,12 @@ import click
 
 from touche.cli.commands import command, command_line, option
 from touche.cli.options import DEPTH, RUNS, naming, output
-from touche.cli.output import FORMATS, Column, Sheet, counted, render, tell, warn
+from touche.cli.output import counted, render, tell, warn
 from touche.evaluation import fusion as library
 from touche.evaluation.fusion import LARGEST_K, METHODS
+from touche.io.formats import FORMATS
 from touche.io.identifiers import quoted
+from touche.io.tables import Column, Sheet
 from touche.trec.columns import RunLine
 from touche.trec.framed import Table
 from touche.trec.runs import RUN_FILE, decimal
@@ -50,10 +52,10 @@ _HITS = [
     option("--k N", "Constant of rrf.  [default: 60]", type=click.IntRange(0, LARGEST_K)),
     option("--weights LIST", "Weights of the RUNs' scores, such as 0.7,0.3.", callback=_numbers),
     DEPTH,
-    option("--format style", "Also print the run in this format; table prints nothing.", FORMATS),
+    option("--format", "Also print the run in this format; table prints nothing.", FORMATS),
 )
 def fuse(
-    runs: Sequence[Path], method: str, weights: Sequence[float] | None, style: str, **settings: Any
+    runs: Sequence[Path], method: str, weights: Sequence[float] | None, format: str, **settings: Any
 ) -> None:
     """Fuse two or more RUNs into one, which ranks documents high that several RUNs rank high.
 
@@ -73,8 +75,8 @@ def fuse(
     """
     fused = library.fuse(runs, method, weights=weights, command=command_line(), **settings)
     warn(*fused.warnings)
-    if style != "table":  # the default format prints no hits, because they're in run.txt
+    if format != "table":  # the default format prints no hits, because they're in run.txt
         hits = Table(RunLine, tuple(fused))
-        render(hits, style, [Sheet(_HITS, hits)] if hits else [])
+        render(hits, format, [Sheet(_HITS, hits)] if hits else [])
     topics = counted(len(fused.by_topic), "topic")
     tell(f"fuse: {settings['output'] / RUN_FILE} of {len(runs)} runs, {topics}")

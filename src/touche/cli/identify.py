@@ -15,9 +15,10 @@ from touche import identification as library
 from touche import tasks
 from touche.cli.commands import DATASET_ID, PATH, argument, command, option
 from touche.cli.options import FORMAT
-from touche.cli.output import Column, Sheet, counted, render, three_decimals
+from touche.cli.output import counted, render
 from touche.identification.answer import WITHIN, Answer, Candidate
 from touche.io.identifiers import quoted
+from touche.io.tables import Column, Sheet, three_decimals
 from touche.trec.framed import Table
 
 
@@ -52,7 +53,7 @@ _is_number = re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII).fullmatch
     ),
     FORMAT,
 )
-def identify(run: Path, dataset: str, mean_lengths: Mapping[str, float], style: str) -> None:
+def identify(run: Path, dataset: str, mean_lengths: Mapping[str, float], format: str) -> None:
     """Infer a RUN's retrieval model, analysis, fields, lengths and parameters from its scores.
 
     Each hypothesis is fitted to the RUN's scores, for at most 150 documents per topic. TASK is a dataset that
@@ -61,10 +62,10 @@ def identify(run: Path, dataset: str, mean_lengths: Mapping[str, float], style: 
     seconds when TASK is the RUN's whole collection, and minutes otherwise. You need the extra lucene.
     """
     answer = library.identify(run, dataset, mean_lengths=mean_lengths)
-    if style == "json":
+    if format == "json":
         click.echo(json.dumps(asdict(answer), indent=2, ensure_ascii=False))
     else:
-        render(Table(Candidate, answer.candidates), style, _sheets(answer))
+        render(Table(Candidate, answer.candidates), format, _sheets(answer))
 
 
 def _sheets(answer: Answer) -> Iterator[Sheet]:
@@ -76,7 +77,9 @@ def _sheets(answer: Answer) -> Iterator[Sheet]:
     title = "The best hypotheses (n: documents, p: free parameters; shares of scores within a relative error)"
     lines = [tried, "", answer.first_line, *answer.sentences()]
     # These headings are relative errors; the cells are the shares of scores within them.
-    shares = [Column(f"{within:g}", "shares", partial(_share, index)) for index, within in enumerate(WITHIN)]
+    shares = [
+        Column(f"{within:g}", partial(_share, index), three_decimals) for index, within in enumerate(WITHIN)
+    ]
     columns = [
         Column("n", "documents"),
         Column("p", "free_parameters"),
@@ -84,16 +87,16 @@ def _sheets(answer: Answer) -> Iterator[Sheet]:
         *shares,
         Column("median", "median", "{:.0e}".format),
         Column("hypothesis", "hypothesis"),
-        Column("", format=partial(_doubt, best)),  # marks hypotheses that are as good as the first
+        Column("", partial(_doubt, best)),  # marks hypotheses that are as good as the first
     ]
     yield Sheet(columns, answer.candidates, above=[*lines, "", title])
     if answer.stands_out:
         yield from _details(answer)
 
 
-def _share(index: int, shares: Sequence[float]) -> str:
-    """Formats the share of scores reproduced within the relative error ``WITHIN[index]``."""
-    return three_decimals(shares[index])
+def _share(index: int, candidate: Candidate) -> float:
+    """Returns the share of scores that a hypothesis reproduces within an error of ``WITHIN[index]``."""
+    return candidate.shares[index]
 
 
 def _doubt(first: Candidate, candidate: Candidate) -> str:
@@ -107,7 +110,7 @@ _NUMBERS = [
     Column("round", "round", "{:g}".format),
     Column("", "note"),
 ]
-_TERMS = [Column("term", format=itemgetter(0)), Column("df", format=lambda row: str(row[1]))]
+_TERMS = [Column("term", itemgetter(0)), Column("df", itemgetter(1))]
 _TOPICS = [
     Column("topic", "topic"),
     Column("n", "documents"),

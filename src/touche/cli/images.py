@@ -8,8 +8,9 @@ import click
 
 from touche.cli.commands import BASELINE, Group, argument, option
 from touche.cli.options import FORMAT
-from touche.cli.output import BROKEN, DOUBTFUL, Column, Sheet, render, tell
+from touche.cli.output import BROKEN, DOUBTFUL, render, tell
 from touche.errors import ToucheError
+from touche.io.tables import Column, Sheet
 from touche.runners import baseline_images as library
 from touche.runners.limits import PROGRAMS
 from touche.runners.verification import DIFFERENT, NOT_COMPARABLE, VerifiedImage
@@ -35,26 +36,26 @@ def build(names: Sequence[str], runner: Literal["docker", "podman"]) -> None:
 
 
 @images.command("list", example="touche images list --runner podman", params=[*_PARAMS, FORMAT])
-def list_(names: Sequence[str], runner: Literal["docker", "podman"], style: str) -> None:
+def list_(names: Sequence[str], runner: Literal["docker", "podman"], format: str) -> None:
     """List each BASELINE's image, whether it's built, and where it's published."""
     images = library.list_images(names, runner=runner)
-    render(images, style, [Sheet(_IMAGES, images, colours={"not built": DOUBTFUL})])
+    render(images, format, [Sheet(_IMAGES, images, colours={"not built": DOUBTFUL})])
 
 
 _IMAGES = [
     Column("baseline", "baseline"),
     Column("image", "image"),
     Column("size", "size", lambda size: size or "not built"),
-    Column("published", "published", lambda address: address or None, missing="it is not published"),
+    Column("published", lambda image: image.published or None, missing="it is not published"),
 ]
 _DIGESTS = [Column("image", "image"), Column("digest of the content", "digest")]
 
 
 @images.command(example="touche images digest bm25", params=[*_PARAMS, FORMAT])
-def digest(names: Sequence[str], runner: Literal["docker", "podman"], style: str) -> None:
+def digest(names: Sequence[str], runner: Literal["docker", "podman"], format: str) -> None:
     """Print a digest of the files and settings in each BASELINE's image, ignoring timestamps."""
     digests = library.digest_images(names, runner=runner)
-    render(digests, style, [Sheet(_DIGESTS, digests)])
+    render(digests, format, [Sheet(_DIGESTS, digests)])
 
 
 @images.command(
@@ -67,12 +68,14 @@ def digest(names: Sequence[str], runner: Literal["docker", "podman"], style: str
         FORMAT,
     ],
 )
-def verify(name: str, against: str, run: Path | None, runner: Literal["docker", "podman"], style: str) -> int:
+def verify(
+    name: str, against: str, run: Path | None, runner: Literal["docker", "podman"], format: str
+) -> int:
     """Rebuild BASELINE's image from the current source and compare it with the existing image."""
     result = library.verify_image(name, against=against, run=run, runner=runner, log=tell)
     if result.answer == NOT_COMPARABLE:
         raise ToucheError(f"{result.subject}: {result.answer}: {result.reason}")
-    render(result.table, style, [Sheet(columns=[], records=[], above=_lines(result))])
+    render(result.table, format, [Sheet(columns=[], records=[], above=_lines(result))])
     return BROKEN if result.answer == DIFFERENT else 0
 
 

@@ -10,10 +10,11 @@ from touche import submission as library
 from touche.cli.commands import command, option
 from touche.cli.guessing import task_of
 from touche.cli.options import FORMAT, RUNS, task
-from touche.cli.output import BAD, BROKEN, DOUBTFUL, Column, Sheet, counted, echo, paint, render
+from touche.cli.output import BAD, BROKEN, DOUBTFUL, counted, echo, paint, render
 from touche.evaluation.linting import ERROR, WARNING, Finding, Findings
 from touche.io.identifiers import quoted
 from touche.io.progress import say
+from touche.io.tables import Column, Sheet
 
 _COLOURS = {ERROR: BAD, WARNING: DOUBTFUL}
 _MAX_SHOWN = 5  # findings shown per code and file
@@ -51,7 +52,7 @@ def lint(
     team_per_folder: bool,
     teams: Mapping[str, Sequence[str]],
     show_all: bool,
-    style: str,
+    format: str,
 ) -> int:
     """Check a submission's RUNs line by line against the task's rules.
 
@@ -67,12 +68,12 @@ def lint(
     teams_of_runs = "per-folder" if team_per_folder else (teams or None)
     task = str(task_of(runs, task, takes_qrels=False))  # ``task_of`` only returns None if qrels are passed
     findings = library.lint(runs, task, teams=teams_of_runs)
-    if style == "table":
+    if format == "table":
         for parts in _lines(findings, show_all):
             paint(*parts)
         echo(_summary(findings))
     else:
-        render(findings, style, [Sheet(_COLUMNS, findings, [_summary(findings)])])
+        render(findings, format, [Sheet(_COLUMNS, findings, [_summary(findings)])])
     for note in findings.notes:
         say(f"note: {note}")
     return BROKEN if findings.is_broken else 0

@@ -7,7 +7,7 @@ import click
 
 from touche import tasks
 from touche.cli.commands import DATASET_ID, PATH, TASK_ID, Option, argument, option
-from touche.cli.output import FORMATS
+from touche.io.formats import FORMATS
 from touche.io.identifiers import NO_TAG, is_word, quoted
 from touche.tasks.measures import parse_measures
 from touche.trec.runs import MAX_DEPTH
@@ -66,7 +66,7 @@ def naming(section: str = "Options", default: str = "baseline and options") -> l
 
 RUNS = argument("runs", "RUN...", type=PATH)
 ANY_RUNS = argument("runs", "[RUN...]", type=PATH)
-FORMAT = option("--format style", choices=FORMATS)
+FORMAT = option("--format", choices=FORMATS)
 DATASETS = argument("datasets", "[DATASET...]", type=DATASET_ID)
 DEPTH_RANGE = click.IntRange(1, MAX_DEPTH)
 DEPTH = option("--depth", "Maximum number of documents per topic.", type=DEPTH_RANGE, default=MAX_DEPTH)

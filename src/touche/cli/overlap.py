@@ -21,7 +21,7 @@ from touche.evaluation import agreement as library
     ),
     FORMAT,
 )
-def overlap(runs: Sequence[Path], task: str | None, baseline: tuple[Path, Path] | None, style: str) -> None:
+def overlap(runs: Sequence[Path], task: str | None, baseline: tuple[Path, Path] | None, format: str) -> None:
     """Compare the rankings of each pair of RUNs. Pass the original before its rerun.
 
     Three measures need no judgments: the share of common results among the first 5 and 100, Kendall's rank
@@ -36,5 +36,5 @@ def overlap(runs: Sequence[Path], task: str | None, baseline: tuple[Path, Path] 
     Delta RI is how much of the relative improvement is lost; 0 means that nothing is lost.
     """
     table = library.overlap(runs, task, baseline=baseline)  # type: ignore[arg-type]  # it fits one overload
-    render(table, style, overlap_sheets(table))
+    render(table, format, overlap_sheets(table))
     warn(*table.warnings)

@@ -12,27 +12,16 @@ import click
 
 from touche.cli.commands import BASELINE, DATASET_ID, argument, command, command_line, is_passed, option
 from touche.cli.options import FORMAT
-from touche.cli.output import (
-    BAD,
-    BROKEN,
-    DOUBTFUL,
-    GOOD,
-    Column,
-    Sheet,
-    echo,
-    render,
-    signed,
-    tell,
-    three_decimals,
-)
+from touche.cli.output import BAD, BROKEN, DOUBTFUL, GOOD, echo, render, tell
 from touche.cli.runner_options import check_runner, runners
 from touche.cli.sheets import overlap_sheets
 from touche.data.places import remedy_for
 from touche.errors import ToucheError
 from touche.io.grouping import group_by
+from touche.io.tables import Column, Sheet, signed, three_decimals
 from touche.regression import outcomes as verdicts
 from touche.regression import published_cells
-from touche.regression.outcomes import COLUMNS, Regression, row_of, summary
+from touche.regression.outcomes import COLUMNS, Regression, summary
 from touche.regression.running import regress as run_regression
 from touche.runners.limits import Limits
 from touche.tasks.public_runs import DIFFERENT, NOT_PUBLIC, value_name
@@ -83,7 +72,7 @@ def regress(
     every: bool,
     per_topic: bool,
     twice: bool,
-    style: str,
+    format: str,
     **options: Any,
 ) -> int:
     """Rerun baselines on all available datasets and check that their scores haven't changed.
@@ -97,7 +86,7 @@ def regress(
     docker or podman.
     """
     check_runner(options["runner"])
-    if options["output"] and style != "json":
+    if options["output"] and format != "json":
         raise click.UsageError("--output writes JSON; add --format json")
     if every and not official:
         raise click.UsageError("--all shows published values; add --official")
@@ -107,7 +96,7 @@ def regress(
             problem = "--official reruns nothing"
             raise click.UsageError(f"{problem}; use it only with --dataset, --all, --update and files")
         files = {name: options[name] for name in ("output", "junit", "update")}
-        return _check_published(datasets, style, every, **files)
+        return _check_published(datasets, format, every, **files)
     if options["record"] and not options["by"]:
         raise click.UsageError("--record needs a name for its rows; add --by NAME")
     if options["by"] and not options["record"]:
@@ -117,9 +106,9 @@ def regress(
         cpus=options.pop("cpus"), memory=options.pop("memory"), seconds=options.pop("seconds")
     )
     regression = run_regression(names, datasets, twice=twice, command=command_line(), log=tell, **options)
-    style = "table" if options["output"] else style  # print the table if the records go to a file
-    render(regression, style, _sheets(regression, per_topic))
-    print_line = echo if style == "table" else tell
+    format = "table" if options["output"] else format  # print the table if the records go to a file
+    render(regression, format, _sheets(regression, per_topic))
+    print_line = echo if format == "table" else tell
     if twice and regression.all_repeatable and not regression.unchecked:
         print_line("both runs of each baseline wrote the same run.txt, byte by byte")
     if regression.page:
@@ -130,7 +119,7 @@ def regress(
 
 
 def _check_published(
-    datasets: Sequence[str], style: str, every: bool, output: str | None, junit: str | None, update: bool
+    datasets: Sequence[str], format: str, every: bool, output: str | None, junit: str | None, update: bool
 ) -> int:
     """Runs ``touche regress --official``."""
     cells = published_cells.check_published(datasets, output=output, junit=junit, update=update)
@@ -153,7 +142,7 @@ def _check_published(
         )
         columns = [_RUN, _DIMENSION if is_clear else _MEASURE, *_VALUES]
         sheets.append(Sheet(columns, of_task, above=[task], colours=_CELL_COLOURS))
-    render(cells, "table" if output else style, sheets)
+    render(cells, "table" if output else format, sheets)
     return BROKEN if wrong else 0
 
 
@@ -162,7 +151,7 @@ def _as_printed(value: float) -> str:
     return max(three_decimals(value), str(value), key=len)
 
 
-_WITH_OFFICIAL = {"datasets", "official", "every", "update", "style", "output", "junit"}
+_WITH_OFFICIAL = {"datasets", "official", "every", "update", "format", "output", "junit"}
 _VERDICTS = (
     published_cells.EQUAL,
     DIFFERENT,
@@ -170,17 +159,16 @@ _VERDICTS = (
     published_cells.NOT_HERE,
     NOT_PUBLIC,
 )
-_TASKS = [Column(name, format=itemgetter(index)) for index, name in enumerate(["task", "cells", *_VERDICTS])]
+_TASKS = [Column(name, itemgetter(index)) for index, name in enumerate(["task", "cells", *_VERDICTS])]
 _CELL_COLOURS = {published_cells.EQUAL: GOOD, DIFFERENT: BAD, published_cells.OTHER_FILE: BAD}
-_RUN = Column("run", "row", lambda row: f"{row.team}, {row.tag}" if row.tag else row.team)
-_DIMENSION = Column("dimension", "row", lambda row: row.dimension)
-_MEASURE = Column("measure", "row", value_name)
+_RUN = Column("run", lambda cell: ", ".join(filter(None, [cell.row.team, cell.row.tag])))
+_DIMENSION = Column("dimension", lambda cell: cell.row.dimension)
+_MEASURE = Column("measure", lambda cell: value_name(cell.row))
 _VALUES = [
-    Column("published", "row", lambda row: _as_printed(row.value)),
+    Column("published", lambda cell: cell.row.value, _as_printed),
     Column("here", "value", _as_printed, missing="not re-evaluated"),
     Column("verdict", "verdict"),
 ]
-_OUTCOMES = [Column(name, format=itemgetter(index)) for index, name in enumerate(COLUMNS)]
 _TOPICS = [
     Column("baseline", "baseline"),
     Column("dimension", "dimension"),
@@ -199,8 +187,8 @@ def _sheets(regression: Regression, per_topic: bool) -> Iterator[Sheet]:
         notes.append(f"{verdicts.MISSING}: {advice}")
     notes += [f"{verdicts.NOT_INSTALLED}: {remark}" for remark in regression.not_installed]
     notes.append(f"expected results: {summary(regression)}")
-    checked = [row_of(outcome) for outcome in regression if outcome.verdict != verdicts.MISSING]
-    yield Sheet(_OUTCOMES, checked, notes, colours=_COLOURS)
+    checked = [outcome for outcome in regression if outcome.verdict != verdicts.MISSING]
+    yield Sheet(COLUMNS, checked, notes, colours=_COLOURS)
     agreements = [agreement for outcome in regression for agreement in outcome.agreements]
     if agreements:
         first, *others = overlap_sheets(agreements)

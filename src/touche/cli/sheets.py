@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from touche.cli.output import Column, Sheet, counted, three_decimals
+from touche.errors import counted
 from touche.evaluation.agreement import FAR, NEAR, Overlap, ScoredOverlap
 from touche.evaluation.comparison import UNDEFINED
 from touche.evaluation.significance import printed_p
+from touche.io.tables import Column, Sheet, three_decimals
 
 if TYPE_CHECKING:
     from touche.evaluation.cross_validation import CrossValidation

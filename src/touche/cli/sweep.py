@@ -13,16 +13,17 @@ from touche.baselines.method import Baseline
 from touche.cli.commands import INPUT, Command, Option, option
 from touche.cli.frames import own_frames
 from touche.cli.options import FORMAT, SCORING_BY_SEVERAL
-from touche.cli.output import Column, Sheet, counted, interval, render, tell, warn
+from touche.cli.output import counted, render, tell, warn
 from touche.cli.run import Baselines, help_text, own_options
 from touche.cli.sheets import folds_sheet
 from touche.errors import ToucheError
 from touche.evaluation.cross_validation import FOLDS
 from touche.evaluation.equality import are_equal
 from touche.evaluation.evaluators import EVALUATORS
+from touche.io.tables import Column, Sheet, interval
 
 if TYPE_CHECKING:
-    from touche.regression.sweep_results import Setting, SettingScore, Sweep
+    from touche.regression.sweep_results import SettingScore, Sweep
 
 _IN = partial(option, section="Input and output")
 _COMMON_OPTIONS: list[click.Parameter] = [
@@ -125,7 +126,7 @@ def _sweep(
     dataset: str | None,
     output: Path,
     cross_validation: str,
-    style: str,
+    format: str,
     **scoring: Any,
 ) -> None:
     """Sweeps a baseline and prints a table. ``scoring`` are the scoring options."""
@@ -142,7 +143,7 @@ def _sweep(
     count = counted(len(result.settings), "setting")
     tell(f"{result.baseline}: {count} in {output}")
     warn(*result.warnings)
-    render(result.folds() if scoring["cross_validation"] else result.scores, style, _sheets(result))
+    render(result.folds() if scoring["cross_validation"] else result.scores, format, _sheets(result))
 
 
 def _sheets(result: "Sweep") -> Iterator[Sheet]:
@@ -161,18 +162,18 @@ def _sheets(result: "Sweep") -> Iterator[Sheet]:
 
 def _columns(first: "SettingScore", best: Sequence["SettingScore"]) -> list[Column]:
     """Returns a measure's columns: the swept options, or the run if there are none, then the scores."""
-    swept = [Column(name, "setting", partial(_value, name)) for name in first.setting.swept]
+    swept = [Column(name, partial(_value, name)) for name in first.setting.swept]
     return [
         *(swept or [Column("run", "setting")]),
         Column("dimension", "dimension"),
-        Column(first.measure, format=partial(_mean, best), missing="there is no topic to average over"),
-        Column("95% interval", format=interval, missing="an interval needs at least two topics"),
+        Column(first.measure, partial(_mean, best), missing="there is no topic to average over"),
+        Column("95% interval", interval, missing="an interval needs at least two topics"),
         Column("judged", "judged", "{:.2f}".format),
     ]
 
 
-def _value(option: str, setting: "Setting") -> str:
-    return str(setting.swept[option])
+def _value(option: str, score: "SettingScore") -> str:
+    return str(score.setting.swept[option])
 
 
 def _mean(best: Sequence["SettingScore"], score: "SettingScore") -> str | None:

@@ -12,22 +12,12 @@ import click
 from touche import tasks as library
 from touche.cli.commands import BASELINE, PATH, TASK_ID, Command, Ids, argument, command, option
 from touche.cli.options import FORMAT, output
-from touche.cli.output import (
-    UNUSABLE,
-    Column,
-    Sheet,
-    counted,
-    echo,
-    interval,
-    render,
-    tell,
-    three_decimals,
-    warn,
-)
+from touche.cli.output import UNUSABLE, counted, echo, render, tell, warn
 from touche.data.checking import CheckedCard, check_cards
 from touche.errors import ToucheError, choice
 from touche.io.grouping import group_by
 from touche.io.identifiers import quoted
+from touche.io.tables import Column, Sheet, interval, three_decimals
 from touche.regression.reproductions import reproductions
 from touche.reports.published_results import PublishedResult, PublishedResults, published
 from touche.runners.tira_dataset import SPLIT, write_for_tira
@@ -40,7 +30,7 @@ from touche.tasks.reported import reported as reported_values
 @command(
     "touche tasks check 2027/tasks/touche-2027-task-1.toml", argument("cards", "FILE...", type=PATH), FORMAT
 )
-def check(cards: Sequence[Path], style: str) -> int:
+def check(cards: Sequence[Path], format: str) -> int:
     """Check task cards: unknown keys, wrong types, contradictions and the files that they name.
 
     If topics, judgments and corpora are available, judged topics must exist, and in smaller corpora judged
@@ -48,13 +38,13 @@ def check(cards: Sequence[Path], style: str) -> int:
     problem.
     """
     checked = check_cards(cards)
-    if style == "table":
+    if format == "table":
         for card in checked:
             line = card.problem or f"{card.path}: fine{_contents(card)}"
             # A card's name may contain line breaks or bytes that aren't UTF-8.
             echo(" ".join(click.format_filename(line).split()))
     else:
-        render(checked, style, [Sheet(_CARDS, checked)])
+        render(checked, format, [Sheet(_CARDS, checked)])
     return UNUSABLE if any(card.problem for card in checked) else 0
 
 
@@ -127,7 +117,7 @@ def tasks(
     team: str | None,
     reported: bool,
     reruns: bool,
-    style: str,
+    format: str,
 ) -> None:
     """List tasks, or show a TASK's rules and its teams' and baselines' published scores.
 
@@ -143,20 +133,20 @@ def tasks(
             *table.notes,
             "scores on a sample are not comparable with published values; a sample lacks most documents",
         ]
-        render(table, style, [Sheet(_REPRODUCTIONS, table, notes)])
+        render(table, format, [Sheet(_REPRODUCTIONS, table, notes)])
     elif reported:
         if task_id is None or every or per_topic or team:
             problem = "--reported shows one task"
             raise ToucheError(f"{problem}; name it, and omit --all, --per-topic and --team")
         rows = reported_values(task_id)
-        render(rows, style, [Sheet(_REPORTED, rows)])
+        render(rows, format, [Sheet(_REPORTED, rows)])
         if not rows:
             warn(f"TIREx reports no values of {task_id}")
     elif per_topic:
-        _show_topics(task_id, every, team, style)
+        _show_topics(task_id, every, team, format)
     elif task_id is None and team is None and not every:
         listed = list_tasks()
-        render(listed, style, [Sheet(_TASKS, listed)])
+        render(listed, format, [Sheet(_TASKS, listed)])
     else:
         results = published(task_id)
         if team is not None:
@@ -165,12 +155,12 @@ def tasks(
             sheets = _sheets_of_all_tasks(results)
         else:
             sheets = _sheets_of_task(library.task(task_id), results, every or team is not None)
-        render(results, style, sheets)
+        render(results, format, sheets)
 
 
 _CARDS = [
     Column("card", "path"),
-    Column("problem", "problem", lambda problem: problem or None, missing="the card is fine"),
+    Column("problem", lambda card: card.problem or None, missing="the card is fine"),
 ]
 _TASKS = [
     Column("task", "id"),
@@ -195,8 +185,8 @@ _REPRODUCTIONS = [
     Column("on a sample", "sample", three_decimals, missing="no sample pins this value"),
     Column(
         "Judged",
-        "on_sample",
-        lambda row: None if row.judged is None else f"{row.judged:.2f}",
+        lambda reproduction: reproduction.on_sample and reproduction.on_sample.judged,
+        "{:.2f}".format,
         missing="there is no green rerun on a sample, or stances are scored",
     ),
     Column(
@@ -234,15 +224,15 @@ def _of_team(results: PublishedResults, team: str) -> PublishedResults:
     return replace(results, records=rows)
 
 
-def _show_topics(task_id: str | None, every: bool, team: str | None, style: str) -> None:
+def _show_topics(task_id: str | None, every: bool, team: str | None, format: str) -> None:
     """Prints topics' published values. Without --all and --team, the table only shows baselines."""
     if task_id is None:
         raise ToucheError("--per-topic shows one task; name it")
-    only_baselines = style == "table" and not (every or team)
+    only_baselines = format == "table" and not (every or team)
     table = published_topics(task_id, team=team, only_baselines=only_baselines)
     if not table and table.notes:  # the note lists tasks that have values
         raise ToucheError(table.notes[0])
-    render(table, style, [Sheet(_TOPICS, table)])
+    render(table, format, [Sheet(_TOPICS, table)])
 
 
 def _sheets_of_task(card: Task, published: PublishedResults, every: bool) -> Iterator[Sheet]:
@@ -265,7 +255,7 @@ def _leaderboards(published: PublishedResults, every: bool, prefix: str = "") ->
     ``prefix`` is the beginning of the titles.
     """
     for (dimension, measure, topics), results in published.by_kind.items():
-        source = Column("source", format=partial(_sources_of_row, _number_by_source(results)))
+        source = Column("source", partial(_sources_of_row, _number_by_source(results)))
         if dimension == STANCE:
             title = (
                 f"{prefix}Published {measure} of the detected stance, of each run and of all runs of its team"
@@ -309,7 +299,7 @@ def _kinds(row: PublishedResult) -> str:
 
 
 _NOT_PRINTED = "the source does not print it"
-_TAG = Column("tag", "tag", lambda tag: tag or None, missing=_NOT_PRINTED)
+_TAG = Column("tag", lambda row: row.tag or None, missing=_NOT_PRINTED)
 _STANCES = [
     Column("team", "team"),
     _TAG,
@@ -317,7 +307,7 @@ _STANCES = [
     Column("N", "results"),
     Column("team's F1", "team_value", three_decimals, missing=_NOT_PRINTED),
     Column("team's N", "team_results", missing=_NOT_PRINTED),
-    Column("", format=_kinds),
+    Column("", _kinds),
 ]
 
 
@@ -329,7 +319,7 @@ def _leaderboard(results: PublishedResults, source: Column, every: bool, title: 
     has_groups = any(row.group is not None for row in results)
     columns = [
         Column("", "rank"),
-        *([Column("95% ranks", format=_ranks), Column("group", "group")] if has_groups else []),
+        *([Column("95% ranks", _ranks), Column("group", "group")] if has_groups else []),
         Column("team", "name"),
         _TAG,
         Column(first.measure, "value", three_decimals),
@@ -337,10 +327,10 @@ def _leaderboard(results: PublishedResults, source: Column, every: bool, title: 
         # intervals.
         Column(
             "published interval*" if interval_notes else "published 95% interval",
-            format=interval,
+            interval,
             missing=_NOT_PRINTED,
         ),
-        Column("", format=_kinds),
+        Column("", _kinds),
         source,
     ]
     notes = [f"* {note}" for note in interval_notes]

@@ -9,7 +9,7 @@ from typing import Any
 from touche.documents.argsme import beginning, is_list
 from touche.documents.document_records import IDS
 from touche.documents.jsonl import TEXTS
-from touche.errors import InputError
+from touche.errors import InputError, listed
 from touche.io.json_lines import read_jsonl
 from touche.io.opening import PACKED_SUFFIXES, plain_name
 from touche.trec.topics import TOPIC_FILES
@@ -135,8 +135,7 @@ def check_archives(folder: Path | str, others: Sequence[Path], *more: re.Pattern
         and _ARCHIVE.sub("", path.name) not in names - {path.name}  # images.zip next to images/
     ]
     if unread:
-        names_of_unread = " and ".join([", ".join(unread[:-1]), unread[-1]] if len(unread) > 1 else unread)
-        problem = f"{names_of_unread} could be a part of the collection, but cannot be read"
+        problem = f"{listed(unread)} could be a part of the collection, but cannot be read"
         raise InputError(folder, problem, "unpack or convert it, or move it elsewhere")
 
 

@@ -149,20 +149,22 @@ def overlap(
         as_read = read_sources(sources, by_stance=ranks_stances(to_judge))
         distinct_runs = {run.path: run for run in as_read}  # a baseline can be one of the runs
         scored = score([*distinct_runs.values()], to_judge, [EVALUATOR])
-        lines = {each.run.path: each.run for each in scored}  # already divided into rankings
+        lines = {
+            scored_run.run.path: scored_run.run for scored_run in scored
+        }  # already divided into rankings
         all_runs = [lines[run.path] for run in as_read]
     compared_runs = all_runs[: len(originals)]
     baseline_runs = all_runs[len(originals) :]
     pairs = [*combinations(compared_runs, 2)]
     names = unique_names({run.path: run.tag for run in all_runs})
-    by_run = {(each.run.path, each.judged.dimension): each for each in scored}
+    by_run = {(scored_run.run.path, scored_run.judged.dimension): scored_run for scored_run in scored}
     records = list[Overlap]()
     for a, b in watched(pairs, "comparing", "pairs of runs", len(pairs)):
         unscored = overlap_of(a, b, (names[a.path], names[b.path]))
         if card is None:
             records.append(unscored)
             continue
-        for dimension in dict.fromkeys(each.judged.dimension for each in scored):
+        for dimension in dict.fromkeys(scored_run.judged.dimension for scored_run in scored):
             of_pair = [by_run[run.path, dimension] for run in (a, b, *baseline_runs)]
             records.append(scored_overlap(unscored, card, *of_pair))
     warnings = all_warnings(scored, card)
@@ -213,7 +215,7 @@ def scored_overlap(unscored: Overlap, task: Task, a: Scored, b: Scored, *baselin
         a, b: original and rerun in one dimension, with trec_eval or the measure's only evaluator.
         baselines: none, or each run's baseline in the same dimension.
     """
-    evaluations = [each.evaluation.per_topic for each in (a, b, *baselines)]
+    evaluations = [scored_run.evaluation.per_topic for scored_run in (a, b, *baselines)]
     topics = sorted(set[str]().union(*evaluations), key=in_order)
     # A topic without results counts as 0, even if the evaluator leaves it out.
     scores_a, scores_b, *scores_of_baselines = (

@@ -32,8 +32,10 @@ class Reason:
     text: str
 
 
-def reasons(run: Run, qrels: Qrels, cutoff: int) -> Iterator[Reason]:
-    """Yields touche's rules that change scores, step by step; none if all topics agree.
+def reasons_for_disagreement(run: Run, qrels: Qrels, cutoff: int) -> Iterator[Reason]:
+    """Yields the rules of the evaluator touche that change scores. Each is applied to what the earlier ones
+    left, so that the changes add up to the difference between the evaluators' means. Yields none if all
+    topics' scores agree.
 
     Raises:
         ToucheError: if run and qrels share no topic.

@@ -43,10 +43,10 @@ def first_highest(candidates: Sequence[_T], values: Sequence[float | None]) -> _
         candidates: at least one.
         values: each candidate's value; None is lower than all others.
     """
-    numbers = [float("-inf") if value is None else value for value in values]
-    highest = max(numbers)
+    comparable = [float("-inf") if value is None else value for value in values]
+    highest = max(comparable)
     return next(
         candidate
-        for candidate, number in zip(candidates, numbers, strict=True)
-        if number == highest or are_equal(number, highest)  # -inf minus -inf is not a number
+        for candidate, value in zip(candidates, comparable, strict=True)
+        if value == highest or are_equal(value, highest)  # -inf minus -inf is not a number
     )

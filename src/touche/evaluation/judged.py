@@ -68,7 +68,7 @@ def judged(
             if dimension not in read:
                 read[dimension] = _read(task, dimension, qrels, answers)
             measure = _measure(task, dimension, chosen)
-            each = Judged(
+            judged_dimension = Judged(
                 dimension=dimension,
                 measure=measure,
                 qrels=read[dimension],
@@ -77,10 +77,13 @@ def judged(
                 is_chosen=chosen is not None,
                 is_optional=is_optional,
             )
-            found.setdefault((dimension, measure), each)
-    with_task = [each if task is None else _with_facts(each, task, read) for each in found.values()]
+            found.setdefault((dimension, measure), judged_dimension)
+    with_task = [
+        judged_dimension if task is None else _with_facts(judged_dimension, task, read)
+        for judged_dimension in found.values()
+    ]
     orders = [False, True] if any_order else [False]
-    return [replace(each, any_order=order) for each in with_task for order in orders]
+    return [replace(judged_dimension, any_order=order) for judged_dimension in with_task for order in orders]
 
 
 def _files(task: Task | None, chosen: Measure | None, qrels: QrelsSource | None) -> dict[str, str]:
@@ -144,11 +147,11 @@ def _measure(task: Task | None, dimension: str, chosen: Measure | None) -> Measu
     return chosen or (task.measure_for(dimension) if task else MEASURE)
 
 
-def _with_facts(each: Judged, task: Task, read: Mapping[str, Qrels]) -> Judged:
+def _with_facts(judged_dimension: Judged, task: Task, read: Mapping[str, Qrels]) -> Judged:
     """Adds what the task's card says: which lines count, grades and stances.
 
     Args:
-        each: what runs are scored against.
+        judged_dimension: what runs are scored against.
         task: the task.
         read: the judgments of all dimensions.
     """
@@ -161,9 +164,9 @@ def _with_facts(each: Judged, task: Task, read: Mapping[str, Qrels]) -> Judged:
             topics=frozenset(topic_in(ranking) for qrels in read.values() for ranking in qrels),
         )
     return replace(
-        each,
+        judged_dimension,
         unit=task.rules.unit,
-        grades=task.qrels[each.dimension].labels if each.is_official else frozenset(),
-        stances=task.stances if each.dimension == STANCE else (),
+        grades=task.qrels[judged_dimension.dimension].labels if judged_dimension.is_official else frozenset(),
+        stances=task.stances if judged_dimension.dimension == STANCE else (),
         counted_lines=counted_lines,
     )

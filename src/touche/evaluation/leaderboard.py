@@ -66,18 +66,18 @@ class OwnRank(Level):
     Attributes:
         rank: from 1; runs with equal printed means share a rank. None if there is none.
         runs: how many runs are ranked, including this one.
-        among: which runs the interval covers, in words; empty for all ranked runs.
+        covered_runs: which runs the interval covers, in words; empty for all ranked runs.
     """
 
     rank: int | None = None
     runs: int = 0
-    among: str = ""
+    covered_runs: str = ""
 
     def __str__(self) -> str:
         if self.rank is None:
             return ""
         text = f"rank {self.rank} of {self.runs}"
-        return text if self.low is None else f"{text} (95%: {self.low} to {self.high}{self.among})"
+        return text if self.low is None else f"{text} (95%: {self.low} to {self.high}{self.covered_runs})"
 
 
 def own_rank(
@@ -119,7 +119,9 @@ def own_rank(
         fixed_values = np.array([[row.value] for row in other_rows])  # one column, for all resamples
         low, high = rank_interval(fixed_values, means)
         reason = "no values of its topics are published, so there are no groups"
-        return OwnRank(rank=rank, runs=runs, low=low, high=high, reason=reason, among=" among fixed values")
+        return OwnRank(
+            rank=rank, runs=runs, low=low, high=high, reason=reason, covered_runs=" among fixed values"
+        )
     topics = next(iter(complete.values()))  # ``topic_values`` sorts all runs' topics
     values_by_rank = [[*values.values()] for values in complete.values()]
     position = sum(rounded(row.value) > printed for row in complete)
@@ -127,9 +129,9 @@ def own_rank(
     sums = resampled_thousandths(values_by_rank)
     low, high = rank_interval(sums, sums[position])
     is_complete = len(complete) == len(other_rows)
-    among = "" if is_complete else f" among {len(values_by_rank)} with a value for each topic"
+    covered_runs = "" if is_complete else f" among {len(values_by_rank)} with a value for each topic"
     group = groups(values_by_rank)[position]
-    return OwnRank(rank=rank, runs=runs, low=low, high=high, group=group, among=among)
+    return OwnRank(rank=rank, runs=runs, low=low, high=high, group=group, covered_runs=covered_runs)
 
 
 def rank_of(scored_run: Scored, task: Task | None) -> OwnRank:

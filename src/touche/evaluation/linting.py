@@ -159,8 +159,8 @@ class _LintedRun:
 
 
 @dataclass(frozen=True)
-class _Known:
-    """What to check runs against. Anything missing is None.
+class _Allowed:
+    """What runs may contain. Topics, documents and results are None if they are unknown and not checked.
 
     Attributes:
         task: the task.
@@ -207,16 +207,16 @@ def lint_runs(
     team_of_run = teams_of_runs([source.name for source in sources], teams)
     rules = task.rules
     linted = [_read(source, rules, topics, is_only_run=len(sources) == 1) for source in sources]
-    known = _Known(task, None if topics is None else {*ranking_names(topics, rules.ranked_stances)})
+    allowed = _Allowed(task, None if topics is None else {*ranking_names(topics, rules.ranked_stances)})
     if look_up is not None:
         wanted = {id for run in linted for id in run.ids(rules)}
         documents, results = look_up(wanted)
-        known = replace(known, documents=documents, results=results)
-    notes = [note for run in linted if run.is_readable for note in _missing_topics_note(run, known)]
-    notes += [note for run in linted for note in _tie_note(run, known)]
+        allowed = replace(allowed, documents=documents, results=results)
+    notes = [note for run in linted if run.is_readable for note in _missing_topics_note(run, allowed)]
+    notes += [note for run in linted for note in _tie_note(run, allowed)]
     findings = [*_submission_findings(linted, rules, team_of_run)]
     for run in linted:
-        findings += _run_findings(run, known)
+        findings += _run_findings(run, allowed)
     return Findings(
         kind=Finding,
         records=tuple(findings),
@@ -226,7 +226,7 @@ def lint_runs(
     )
 
 
-def _run_findings(run: _LintedRun, known: _Known) -> list[Finding]:
+def _run_findings(run: _LintedRun, allowed: _Allowed) -> list[Finding]:
     """Returns a run's findings in line order, those for the whole run first."""
     if not run.is_readable:
         return [*_unreadable_lines(run)]
@@ -235,9 +235,9 @@ def _run_findings(run: _LintedRun, known: _Known) -> list[Finding]:
         _repeated_documents(run),
         _wrong_ranks(run),
         _wrong_tags(run),
-        _reordered_ties(run, known),
-        _wrong_topics(run, known),
-        _wrong_lines(run, known),
+        _reordered_ties(run, allowed),
+        _wrong_topics(run, allowed),
+        _wrong_lines(run, allowed),
     )
     return sorted(findings, key=lambda finding: finding.line or 0)
 
@@ -390,13 +390,13 @@ def _wrong_tags(run: _LintedRun) -> Iterator[Finding]:
         )
 
 
-def _reordered_ties(run: _LintedRun, known: _Known) -> Iterator[Finding]:
+def _reordered_ties(run: _LintedRun, allowed: _Allowed) -> Iterator[Finding]:
     """Yields scores that are equal as float32, if trec_eval orders the lines differently from the ranks."""
     for tie in run.ties:
         documents = f"{tie.above.document!r} and {tie.below.document!r}"
         score = f"the same score {np.float32(tie.above.score)} as float32"
         order = "so trec_eval orders them by descending id, against the ranks"
-        within_cutoff = f", also among the first {known.cutoff}" if tie.depth <= known.cutoff else ""
+        within_cutoff = f", also among the first {allowed.cutoff}" if tie.depth <= allowed.cutoff else ""
         message = f"topic {tie.above.topic}: {documents} have {score}, {order}{within_cutoff}"
         yield run.finding(
             code="tie-order", line=tie.number, message=message, remedy="give them different scores"
@@ -428,16 +428,16 @@ def _ties(run: Run, order: NDArray[np.intp]) -> Iterator[_Tie]:
                 break
 
 
-def _wrong_topics(run: _LintedRun, known: _Known) -> Iterator[Finding]:
+def _wrong_topics(run: _LintedRun, allowed: _Allowed) -> Iterator[Finding]:
     """Yields topics that aren't the task's, or whose results are too many or too few."""
-    rules = known.task.rules
+    rules = allowed.task.rules
     # Don't require more results than the corpus offers.
-    required = rules.min_results if known.results is None else min(rules.min_results, known.results)
+    required = rules.min_results if allowed.results is None else min(rules.min_results, allowed.results)
     # Include the task's topics without any results, because that's too few.
-    for topic in dict.fromkeys([*run.rankings, *sorted(known.topics or (), key=in_order)]):
+    for topic in dict.fromkeys([*run.rankings, *sorted(allowed.topics or (), key=in_order)]):
         line_numbers = sorted(run.readable.numbers[run.rankings.get(topic, [])].tolist())
         result_count = f"topic {topic} has {counted(len(line_numbers), 'result')}"
-        if known.topics is not None and topic not in known.topics:
+        if allowed.topics is not None and topic not in allowed.topics:
             yield run.finding(
                 code="unknown-topic",
                 line=line_numbers[0],  # an unknown topic comes from the run, so there is a line
@@ -460,12 +460,12 @@ def _wrong_topics(run: _LintedRun, known: _Known) -> Iterator[Finding]:
             )
 
 
-def _wrong_lines(run: _LintedRun, known: _Known) -> Iterator[Finding]:
+def _wrong_lines(run: _LintedRun, allowed: _Allowed) -> Iterator[Finding]:
     """Yields results that aren't in the corpus or don't have the task's form."""
-    rules = known.task.rules
+    rules = allowed.task.rules
     ids_by_document = {document: rules.ids_of(document) for document in {*run.readable.documents.tolist()}}
-    if known.documents is not None:
-        unknown = {id for id, ids in ids_by_document.items() if not known.documents.issuperset(ids)}
+    if allowed.documents is not None:
+        unknown = {id for id, ids in ids_by_document.items() if not allowed.documents.issuperset(ids)}
         for number, document in run.lines_with(unknown):
             yield run.finding(
                 code="unknown-document",
@@ -528,9 +528,9 @@ def _submission_findings(
                 )
 
 
-def _missing_topics_note(run: _LintedRun, known: _Known) -> Iterator[str]:
+def _missing_topics_note(run: _LintedRun, allowed: _Allowed) -> Iterator[str]:
     """Yields a note about topics without results: they break no rule, but lower the score."""
-    missing = (known.topics or set()) - run.rankings.keys()  # none if the topics are unknown
+    missing = (allowed.topics or set()) - run.rankings.keys()  # none if the topics are unknown
     if missing:
         listed = ", ".join(sorted(missing, key=in_order))
         effect = "trec_eval counts them as 0"
@@ -542,13 +542,15 @@ def _missing_topics_note(run: _LintedRun, known: _Known) -> Iterator[str]:
         yield f"{run.path} has no results for topics {listed}; {effect}"
 
 
-def _tie_note(run: _LintedRun, known: _Known) -> Iterator[str]:
+def _tie_note(run: _LintedRun, allowed: _Allowed) -> Iterator[str]:
     """Yields a note on whether ties affect the task's measure, which depends on ranks up to the cutoff."""
     if run.ties:
         topics = {tie.above.topic for tie in run.ties}
         problem = f"ties that trec_eval orders differently from the ranks in {counted(len(topics), 'topic')}"
-        changed = {tie.above.topic for tie in run.ties if tie.depth <= known.cutoff}
-        effect = f"the first {known.cutoff} results, and so {known.task.measure}, of {len(changed) or 'none'}"
+        changed = {tie.above.topic for tie in run.ties if tie.depth <= allowed.cutoff}
+        effect = (
+            f"the first {allowed.cutoff} results, and so {allowed.task.measure}, of {len(changed) or 'none'}"
+        )
         yield f"{run.path} has {problem}; this changes {effect}"
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from touche.data.remedies import full_file_remedy
 from touche.errors import one_line
-from touche.evaluation.disagreement import reasons
+from touche.evaluation.disagreement import reasons_for_disagreement
 from touche.evaluation.evaluators import (
     EVALUATORS,
     TREC_EVAL_VERSION,
@@ -213,8 +213,8 @@ def _wrong_labels(evaluation: StanceEvaluation) -> Iterator[str]:
     """Yields warnings if labels aren't the task's stances, or no document's stance is judged."""
     others = evaluation.counts[..., -1].sum()  # the last column counts labels that aren't stances
     if others:
-        known = ", ".join(evaluation.labels)
-        yield f"{others:,} of {evaluation.results:,} labels are not among {known}, and count as wrong"
+        stances = ", ".join(evaluation.labels)
+        yield f"{others:,} of {evaluation.results:,} labels are not among {stances}, and count as wrong"
     if not evaluation.results:
         yield "no document has a judged stance; check that the task is the run's task"
 
@@ -429,7 +429,7 @@ def _disagreement(group: ByEvaluator) -> Iterator[str]:
     ):
         return
     first = _first(group)
-    steps = list(reasons(first.run, first.judged.qrels, _cutoff(first.judged)))
+    steps = list(reasons_for_disagreement(first.run, first.judged.qrels, _cutoff(first.judged)))
     if steps:
         difference = sum(step.change for step in steps)
         side = "above" if difference >= 0 else "below"

@@ -68,10 +68,10 @@ def groups(values: Values) -> list[int]:
     pairs = [*combinations(range(len(values)), 2)]
     p_values = holm(t_tests([differences_of(values[a], values[b]) for a, b in pairs])) if pairs else []
     separable = {pair for pair, p in zip(pairs, p_values, strict=True) if p is not None and p < SIGNIFICANT}
-    numbers = list[int]()
+    groups = list[int]()
     first_of_groups = [0]  # each group's first run so far
     for run in range(len(values)):
         if (first_of_groups[-1], run) in separable:
             first_of_groups.append(run)
-        numbers.append(len(first_of_groups))
-    return numbers
+        groups.append(len(first_of_groups))
+    return groups

@@ -12,11 +12,13 @@ from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.judged import judged
 from touche.evaluation.leaderboard import OwnRank, is_comparable, rank_of
 from touche.evaluation.notes import all_notes, all_warnings
-from touche.evaluation.score_columns import MEANS, STANCES, ScoreColumn, score_columns
+from touche.evaluation.score_columns import mean_columns, stance_columns
 from touche.evaluation.scoring import Judged, Scored, check_evaluators, label_of, ranks_stances, score
 from touche.evaluation.significance import bootstrap_intervals
 from touche.evaluation.stances import ClassScores, StanceEvaluation
 from touche.io.grouping import group_by
+from touche.io.plain import plain_text
+from touche.io.tables import Column, Sheet
 from touche.tasks import STANCE, Task
 from touche.tasks.measures import parse_measures
 from touche.trec.framed import Table
@@ -133,9 +135,9 @@ class TopicScore(Subject):
 _S = TypeVar("_S", Score, TopicScore, Score | TopicScore)
 
 
-def merged(scores: Sequence[_S], columns: Sequence[ScoreColumn]) -> list[_S]:
+def merged(scores: Sequence[_S], columns: Sequence[Column]) -> list[_S]:
     """Merges rows on which both evaluators agree into one, with the evaluator ``both``. Other rows stay."""
-    others = [column for column in columns if column.key != "evaluator"]
+    others = [column for column in columns if column.value != "evaluator"]
     by_row = group_by(scores, lambda row: tuple(column.cell(row) for column in others))
     return [replace(first, evaluator="both") if agreeing else first for first, *agreeing in by_row.values()]
 
@@ -155,18 +157,12 @@ class Scores(Table[Score]):
     has_bounds: bool = False
 
     def __repr__(self) -> str:
-        """The tables that ``touche evaluate`` prints. Use ``frame()`` for all columns."""
-        tables = list[str]()
-        for measure in dict.fromkeys(row.measure for row in self.records):
-            scores = [row for row in self.records if row.measure == measure]
-            columns = score_columns(measure, MEANS if scores[0].is_ranking else STANCES)
-            header = [column.heading_of(measure) for column in columns]
-            rows = [[column.cell(row) or "–" for column in columns] for row in merged(scores, columns)]
-            lines = [header, *rows]
-            widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
-            texts = ("  ".join(map(str.ljust, cells, widths)).rstrip() for cells in lines)
-            tables.append("\n".join(texts))
-        return "\n\n".join(tables) or "no scores"
+        """The tables of means that ``touche evaluate`` prints. Use ``frame()`` for all columns."""
+        sheets = list[Sheet]()
+        for measure, rows in group_by(self.records, lambda row: row.measure).items():
+            columns = mean_columns(measure) if rows[0].is_ranking else stance_columns(measure)
+            sheets.append(Sheet(columns, merged(rows, columns)))
+        return plain_text(sheets).removesuffix("\n") or "no scores"
 
     @property
     def per_topic(self) -> Table[TopicScore]:

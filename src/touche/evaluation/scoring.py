@@ -125,26 +125,28 @@ def score(
     names = unique_names({run.path: run.tag for run in runs})
     scored = list[Scored]()
     for run in watched(runs, "evaluating", "runs", len(runs)):
-        for each in judged:
-            if each.is_optional and not run.has_stances:
+        for judged_dimension in judged:
+            if judged_dimension.is_optional and not run.has_stances:
                 continue
-            lines, skipped = _lines_that_count(run, each)
-            for evaluator in _chosen(each.measure, evaluators):
-                evaluation = _evaluation(lines, each, evaluator)
-                scored.append(Scored(lines, each, evaluator, evaluation, names[run.path], skipped))
+            lines, skipped = _lines_that_count(run, judged_dimension)
+            for evaluator in _chosen(judged_dimension.measure, evaluators):
+                evaluation = _evaluation(lines, judged_dimension, evaluator)
+                scored.append(
+                    Scored(lines, judged_dimension, evaluator, evaluation, names[run.path], skipped)
+                )
     return scored
 
 
 def by_evaluator(scored: Iterable[Scored]) -> list[ByEvaluator]:
     """Groups what was scored by run and by what it was scored against."""
-    groups = group_by(scored, lambda each: (each.run.path, each.judged))
-    return [{each.evaluator: each for each in group} for group in groups.values()]
+    groups = group_by(scored, lambda scored_run: (scored_run.run.path, scored_run.judged))
+    return [{scored_run.evaluator: scored_run for scored_run in group} for group in groups.values()]
 
 
 def _chosen(measure: Measure, evaluators: Collection[str]) -> list[str]:
     """Returns the evaluators of a measure that are among some, or its only one."""
-    known = measure.evaluators
-    return [name for name in known if name in evaluators or len(known) == 1]
+    suitable = measure.evaluators
+    return [name for name in suitable if name in evaluators or len(suitable) == 1]
 
 
 def _lines_that_count(run: Run, judged: Judged) -> tuple[Run, Sequence[LineError]]:
@@ -221,12 +223,12 @@ def check_evaluators(judged: Iterable[Judged], evaluators: Collection[str]) -> N
 
     Naming only trec_eval is never an error: if only touche knows a measure, touche computes it.
     """
-    for each in judged:
-        if [*evaluators] == ["touche"] and each.measure.evaluators == ["trec_eval"]:
-            problem = f"touche, the organizers' script, lacks {each.measure}"
+    for judged_dimension in judged:
+        if [*evaluators] == ["touche"] and judged_dimension.measure.evaluators == ["trec_eval"]:
+            problem = f"touche, the organizers' script, lacks {judged_dimension.measure}"
             raise ToucheError(f"{problem}; use only trec_eval")
 
 
 def ranks_stances(judged: Iterable[Judged]) -> bool:
     """Returns whether each stance of a topic has its own ranking, so that some lines of runs don't count."""
-    return any(each.counted_lines is not None for each in judged)
+    return any(judged_dimension.counted_lines is not None for judged_dimension in judged)

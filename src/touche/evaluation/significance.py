@@ -42,11 +42,11 @@ def bootstrap_intervals(
     Lists of the same length share their resamples, which take most of the time.
     """
     intervals: list[tuple[float, float] | tuple[None, None]] = [(None, None)] * len(lists)
-    for topics, numbers in group_by(range(len(lists)), lambda number: len(lists[number])).items():
+    for topics, indices in group_by(range(len(lists)), lambda index: len(lists[index])).items():
         if topics > 1:
-            means = _resampled_means([np.asarray(lists[number], dtype=float) for number in numbers])
-            for number, samples in zip(numbers, means, strict=True):
-                intervals[number] = interval_of(samples)
+            means = _resampled_means([np.asarray(lists[index], dtype=float) for index in indices])
+            for index, samples in zip(indices, means, strict=True):
+                intervals[index] = interval_of(samples)
     return intervals
 
 

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, count, product
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Literal
@@ -23,15 +24,15 @@ from touche.evaluation.scores import Score
 from touche.evaluation.scores import table as score_table
 from touche.evaluation.scoring import check_evaluators, ranks_stances, score
 from touche.evaluation.significance import SIGNIFICANT
+from touche.io.formats import HTML, LATEX, MARKDOWN
 from touche.io.grouping import group_by
-from touche.io.markup import MARKUP, Markup
-from touche.io.optional import imported
+from touche.io.tables import Cell, Column, Sheet, three_decimals
 from touche.tasks.measures import parse_measures
+from touche.trec.framed import Table
 from touche.trec.run_forms import AnyQrels, AnyRun, qrels_source, read_sources, run_sources
 
 if TYPE_CHECKING:
     from ir_measures.measures import Measure
-    from pandas import DataFrame
 
 DIFFERENT = "†"  # differs significantly from the reference
 
@@ -40,7 +41,7 @@ Marks = Mapping[tuple[str, str, str, str], Sequence[str]]
 
 
 @dataclass(frozen=True)
-class Cell:
+class WideScore:
     """A run's score in a column.
 
     Attributes:
@@ -53,31 +54,45 @@ class Cell:
     best: bool
     marks: tuple[str, ...]
 
-    @property
-    def printed(self) -> str:
-        """The value with three decimals."""
-        return "–" if self.value is None else f"{self.value:.3f}"
-
 
 @dataclass(frozen=True)
-class WideTable:
-    """Runs' scores with several measures.
+class WideRow:
+    """A run's scores.
+
+    Attributes:
+        run: the run's name, which no other row has.
+        letter: its letter, if marks refer to runs by letters; otherwise empty.
+        scores: its scores by column.
+        is_tested: whether runs were tested, so that the record has marks.
+    """
+
+    run: str
+    letter: str
+    scores: Mapping[str, WideScore]
+    is_tested: bool
+
+    @property
+    def record(self) -> dict[str, str | float | None]:
+        """The values by column. With tests, also marks, such as ``nDCG@5 marks``."""
+        record: dict[str, str | float | None] = {"run": self.run}
+        for column, column_score in self.scores.items():
+            record[column] = column_score.value
+            if self.is_tested:
+                record[f"{column} marks"] = ",".join(column_score.marks)
+        return record
+
+
+@dataclass(frozen=True, repr=False)
+class WideTable(Table[WideRow]):
+    """Runs' scores with several measures. Attributes as in ``Table``, plus:
 
     Attributes:
         columns: the column names.
-        rows: each run's cells by its name; no two runs share a name.
-        letters: each run's letter by its name; empty if marks don't refer to runs.
         note: what the marks mean; empty without tests.
-        warnings: sentences about pairs that weren't compared, and about doubtful scores.
-        notes: sentences that explain the scores, like those of ``evaluate``.
     """
 
-    columns: tuple[str, ...]
-    rows: dict[str, tuple[Cell, ...]]
-    letters: dict[str, str]
-    note: str
-    warnings: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    note: str = ""
 
     def __repr__(self) -> str:
         return self.markdown()
@@ -86,60 +101,34 @@ class WideTable:
         return self.html()
 
     @property
-    def records(self) -> list[dict[str, str | float | None]]:
-        """Each run's values by column. With tests, also marks, such as ``nDCG@5 marks``."""
-        records = []
-        for name, cells in self.rows.items():
-            record: dict[str, str | float | None] = {"run": name}
-            for column, cell in zip(self.columns, cells, strict=True):
-                record[column] = cell.value
-                if self.note:  # tests come with a note
-                    record[f"{column} marks"] = ",".join(cell.marks)
-            records.append(record)
-        return records
-
-    def frame(self) -> "DataFrame":
-        """Returns the values, with marks if runs were tested, as a pandas DataFrame with a row per run.
-
-        Raises:
-            ToucheError: if pandas isn't installed.
-        """
-        return imported("pandas", "analysis").DataFrame(self.records)
-
-    def text_rows(self) -> list[list[str]]:
-        """Returns the cells as plain text."""
-        return [
-            [name, *(f"{cell.printed}{','.join(cell.marks)}" for cell in cells)]
-            for name, cells in self.rows.items()
-        ]
+    def sheet(self) -> Sheet:
+        """The printed table, with the best values in bold."""
+        names = Column("run", lambda row: f"{row.run} ({row.letter})" if row.letter else row.run)
+        columns = [Column(name, partial(_score_in_column, name), _cell) for name in self.columns]
+        return Sheet([names, *columns], self.records, notes=[self.note] if self.note else [])
 
     def markdown(self) -> str:
         """Returns the table in Markdown, with the best values in bold."""
-        return self.marked_up("markdown")
+        return MARKDOWN.sheet(self.sheet)
 
     def latex(self) -> str:
         """Returns the table in LaTeX with booktabs, with the best values in bold."""
-        return self.marked_up("latex")
+        return LATEX.sheet(self.sheet)
 
     def html(self) -> str:
         """Returns the table in HTML, with the best values in bold."""
-        return self.marked_up("html")
+        return HTML.sheet(self.sheet)
 
-    def marked_up(self, language: str) -> str:
-        """Returns the table in a markup language, with the best values in bold.
 
-        Args:
-            language: ``markdown``, ``latex`` or ``html``.
-        """
-        markup = MARKUP[language]
-        header = [markup.text(name) for name in ("run", *self.columns)]
-        suffixes = {name: f" ({letter})" for name, letter in self.letters.items()}
-        rows = [
-            [markup.text(f"{name}{suffixes.get(name, '')}"), *(_cell_markup(cell, markup) for cell in cells)]
-            for name, cells in self.rows.items()
-        ]
-        numeric = [False] + [True] * len(self.columns)
-        return markup.table(header, rows, numeric, [self.note])
+def _score_in_column(column: str, row: WideRow) -> WideScore | None:
+    """Returns a run's score in a column, or None if the run isn't scored there."""
+    score = row.scores[column]
+    return None if score.value is None else score
+
+
+def _cell(score: WideScore) -> Cell:
+    """Returns a score as it's printed."""
+    return Cell(three_decimals(score.value), is_bold=score.best, marks=",".join(score.marks))
 
 
 def wide(
@@ -195,14 +184,18 @@ def wide(
     tests = list[Comparisons]()
     if every_two or path is not None:
         # Stances aren't tested. With any order of pairs, a run's second record isn't another run.
-        tested = [each for each in scored if each.is_ranking and not each.judged.any_order]
-        by_name = group_by(tested, lambda each: each.evaluator)
-        tests = [comparisons(rankings, card, path, intervals=False) for rankings in by_name.values()]
+        tested = [
+            scored_run for scored_run in scored if scored_run.is_ranking and not scored_run.judged.any_order
+        ]
+        by_evaluator = group_by(tested, lambda scored_run: scored_run.evaluator)
+        tests = [comparisons(rankings, card, path, intervals=False) for rankings in by_evaluator.values()]
     scores = score_table(scored, card)
     table = wide_table(
         scores=scores,
         compared=[pair for test in tests for pair in test],
-        reference=next(each.name for each in scored if each.run.path == path) if path else "",
+        reference=next(scored_run.name for scored_run in scored if scored_run.run.path == path)
+        if path
+        else "",
         every_two=every_two,
     )
     why_missing = [sentence for test in tests for sentence in why_untested(test)]
@@ -228,8 +221,8 @@ def wide_table(
         reference: the name of the run that all are compared with; empty if there is none.
         every_two: whether all pairs are compared.
     """
-    names = {row.run: row.name for row in scores}
-    letters = run_letters(names) if every_two else {}
+    name_by_run = {row.run: row.name for row in scores}
+    letters = run_letters(name_by_run) if every_two else {}
     test = f"by the paired t-test, with Holm's correction for each measure (p < {SIGNIFICANT})"
     note = ""
     if reference:
@@ -238,7 +231,7 @@ def wide_table(
         note = f"letters: significantly higher than the run of this letter {test}"
     marks = _marks(compared, letters)
     labels = {row.label for row in scores}
-    columns = dict[str, list[Cell]]()
+    columns = dict[str, dict[str, WideScore]]()  # each column's scores by run
     for (measure, evaluator), rows in group_by(scores, lambda row: (row.measure, row.evaluator)).items():
         evaluators = {row.evaluator for row in scores if row.measure == measure}
         for label, in_column in group_by(rows, lambda row: row.label).items():
@@ -247,13 +240,17 @@ def wide_table(
                 heading += f" {label}"
             if len(evaluators) > 1:
                 heading += f" ({evaluator})"
-            columns[heading] = _cells(in_column, [*names], marks)
-    return WideTable(
-        columns=tuple(columns),
-        rows=dict(zip(names.values(), zip(*columns.values(), strict=True), strict=True)),
-        letters={names[run]: letter for run, letter in letters.items()},
-        note=note,
-    )
+            columns[heading] = _scores_by_run(in_column, [*name_by_run], marks)
+    records = [
+        WideRow(
+            run=name,
+            letter=letters.get(run, ""),
+            scores={heading: score_by_run[run] for heading, score_by_run in columns.items()},
+            is_tested=bool(note),
+        )
+        for run, name in name_by_run.items()
+    ]
+    return WideTable(WideRow, tuple(records), columns=tuple(columns), note=note)
 
 
 def run_letters(runs: Iterable[str]) -> dict[str, str]:
@@ -275,27 +272,14 @@ def _marks(compared: Sequence[Comparison], letters: Mapping[str, str]) -> Marks:
     return marks
 
 
-def _cells(scores: Sequence[Score], runs: Sequence[str], marks: Marks) -> list[Cell]:
-    """Returns a column's cell for each run. A run without a score gets a cell without a value."""
-    score_by_run = {row.run: row for row in scores}
+def _scores_by_run(scores: Sequence[Score], runs: Sequence[str], marks: Marks) -> dict[str, WideScore]:
+    """Returns a column's score of each run. A run that isn't scored gets a score without a value."""
+    score_by_run = dict.fromkeys(runs, WideScore(value=None, best=False, marks=()))
     printed = [round(row.mean, 3) for row in scores if row.mean is not None]
     has_equal_n = len({row.results for row in scores}) == 1  # N is None for rankings
     best = max(printed, default=None) if has_equal_n else None
-    cells = []
-    for run in runs:
-        row = score_by_run.get(run)
-        cell = Cell(value=None, best=False, marks=())
-        if row is not None:
-            is_best = row.mean is not None and round(row.mean, 3) == best
-            marks_of_run = marks.get((run, row.measure, row.label, row.evaluator), [])
-            cell = Cell(value=row.mean, best=is_best, marks=tuple(sorted(marks_of_run)))
-        cells.append(cell)
-    return cells
-
-
-def _cell_markup(cell: Cell, markup: Markup) -> str:
-    """Returns a cell in a markup language, with its marks as superscript."""
-    value = markup.text(cell.printed)
-    if cell.best:
-        value = markup.bold.format(value)
-    return f"{value}{markup.superscript(','.join(cell.marks))}" if cell.marks else value
+    for row in scores:
+        is_best = row.mean is not None and round(row.mean, 3) == best
+        marks_of_run = marks.get((row.run, row.measure, row.label, row.evaluator), [])
+        score_by_run[row.run] = WideScore(value=row.mean, best=is_best, marks=tuple(sorted(marks_of_run)))
+    return score_by_run

@@ -152,6 +152,8 @@ def _check_parameters(fit: Fit, known: Mapping[str, float], whose: str) -> None:
 
 def _scored(run: Run, task: Task, dimension: str) -> Scored:
     """Scores a run. Drops topics missing from a partial run, which trec_eval counts as 0."""
-    [each] = score([run], judged(task, dimensions=[dimension]), [EVALUATOR])
-    values = {topic: value for topic, value in each.evaluation.per_topic.items() if topic in run.by_topic}
-    return replace(each, evaluation=replace(each.evaluation, per_topic=values))
+    [scored_run] = score([run], judged(task, dimensions=[dimension]), [EVALUATOR])
+    values = {
+        topic: value for topic, value in scored_run.evaluation.per_topic.items() if topic in run.by_topic
+    }
+    return replace(scored_run, evaluation=replace(scored_run.evaluation, per_topic=values))

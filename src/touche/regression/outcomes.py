@@ -15,10 +15,10 @@ from touche.data.places import remedy_for
 from touche.errors import NotInstalledError, ToucheError, one_line
 from touche.evaluation.agreement import Overlap
 from touche.evaluation.scoring import Scored
+from touche.io.formats import MARKDOWN
+from touche.io.tables import Column, Sheet
 from touche.runners.container_runs import Usage
 from touche.trec.framed import Table
-
-COLUMNS = "baseline dataset dimension evaluator kind expected got difference wall memory verdict".split()
 
 PASSED = "passed"
 TOO_LOW = "too low"
@@ -167,28 +167,53 @@ class Regression(Table[Outcome]):
         return not any(outcome.verdict in (NOT_THE_SAME, FAILED) for outcome in self)
 
 
-def row_of(outcome: Outcome) -> tuple[str, ...]:
-    """Returns an outcome's cells, one per column in ``COLUMNS``."""
+def _command(outcome: Outcome) -> str:
+    """Returns the baseline with its options, or the official run that is scored instead."""
     entry = outcome.expected
-    difference = outcome.difference
-    usage = outcome.usage
-    is_noted_below = outcome.verdict == NOT_INSTALLED  # touche regress prints this remark below the table
-    has_remark = outcome.remark and not is_noted_below
-    cells = (  # None and empty strings become dashes
-        entry.command if entry.needs_rerun else f"runs/{entry.run}",
-        entry.dataset,
-        *entry.value_name_and_evaluator,  # the dimension and the evaluator
-        entry.kind,
-        f"{entry.value:g}" if isinstance(entry.value, float) else str(entry.value),  # as in expected.toml
-        f"{outcome.got:.5f}"
-        if isinstance(outcome.got, float)
-        else outcome.got,  # strings are digests, for example
-        None if difference is None else f"{round(difference, 5) + 0.0:+.5f}",  # not -0.00000
-        f"{usage.wall:.1f} s" if usage else None,
-        f"{usage.memory / 1e6:.0f} MB" if usage and usage.memory else None,
-        f"{outcome.verdict}: {outcome.remark}" if has_remark else outcome.verdict,
-    )
-    return tuple(cell or "–" for cell in cells)
+    return entry.command if entry.needs_rerun else f"runs/{entry.run}"
+
+
+def _expected(outcome: Outcome) -> str:
+    """Formats the expected value as in expected.toml."""
+    value = outcome.expected.value
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _five_decimals(value: float | str) -> str:
+    """Formats a measured value, unless it's a text, such as a digest."""
+    return f"{value:.5f}" if isinstance(value, float) else value
+
+
+def _difference(outcome: Outcome) -> float | None:
+    """Returns the difference to five decimals, and never -0."""
+    return None if outcome.difference is None else round(outcome.difference, 5) + 0.0
+
+
+def _megabytes(memory: int) -> str:
+    return f"{memory / 1e6:.0f} MB"
+
+
+def _verdict(outcome: Outcome) -> str:
+    """Returns the verdict with the remark, except for remarks that ``touche regress`` prints below the
+    table.
+    """
+    has_remark = outcome.remark and outcome.verdict != NOT_INSTALLED
+    return f"{outcome.verdict}: {outcome.remark}" if has_remark else outcome.verdict
+
+
+COLUMNS = [
+    Column("baseline", _command),
+    Column("dataset", lambda outcome: outcome.expected.dataset or None),
+    Column("dimension", lambda outcome: outcome.expected.value_name_and_evaluator[0] or None),
+    Column("evaluator", lambda outcome: outcome.expected.value_name_and_evaluator[1] or None),
+    Column("kind", lambda outcome: outcome.expected.kind),
+    Column("expected", lambda outcome: _expected(outcome) or None),
+    Column("got", "got", _five_decimals),
+    Column("difference", _difference, "{:+.5f}".format),
+    Column("wall", lambda outcome: outcome.usage.wall if outcome.usage else None, "{:.1f} s".format),
+    Column("memory", lambda outcome: outcome.usage.memory if outcome.usage else None, _megabytes),
+    Column("verdict", _verdict),
+]
 
 
 def summary(outcomes: Sequence[Outcome]) -> str:
@@ -199,16 +224,15 @@ def summary(outcomes: Sequence[Outcome]) -> str:
 
 def markdown(outcomes: Sequence[Outcome]) -> str:
     """Returns the outcomes as a Markdown table with a summary below."""
-    rows = [COLUMNS, ["---"] * len(COLUMNS), *map(row_of, outcomes)]
-    lines = ("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows)
-    return "\n".join(["## Regression", "", *lines, "", summary(outcomes), ""])
+    table = Sheet(COLUMNS, outcomes, notes=[summary(outcomes)])
+    return f"## Regression\n\n{MARKDOWN.sheet(table)}\n"
 
 
 def junit(outcomes: Sequence[Outcome]) -> str:
     """Returns the outcomes as JUnit XML."""
     cases = list[tuple[str, str, str, str]]()
     for outcome in outcomes:
-        cells = dict(zip(COLUMNS, row_of(outcome), strict=True))
+        cells = {column.heading: str(column.cell(outcome)) for column in COLUMNS}
         # A ranking has no evaluator. An unreadable expected.toml has no dataset.
         name = " ".join(filter(None, (outcome.expected.dataset, *outcome.expected.value_name_and_evaluator)))
         skipped = outcome.verdict if outcome.verdict in UNCHECKED else ""

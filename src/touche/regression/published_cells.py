@@ -16,6 +16,7 @@ from touche.data.publishers import Source
 from touche.data.sources import find_source, public_run_source
 from touche.errors import ToucheError
 from touche.evaluation.scores import evaluate
+from touche.io.formats import json_text
 from touche.io.identifiers import optional_path
 from touche.io.progress import watched
 from touche.io.writing import write_whole
@@ -32,7 +33,7 @@ from touche.tasks.public_runs import (
     value_name,
 )
 from touche.tasks.task_records import rounded
-from touche.trec.framed import Table, formatted
+from touche.trec.framed import Table
 from touche.trec.runs import read_run
 
 EQUAL = "equal"
@@ -117,7 +118,7 @@ def check_published(
         cells += of_task
     table = Table(Cell, tuple(cells))
     if json_file:
-        write_whole(json_file, formatted(table, "json"))
+        write_whole(json_file, json_text(table))
     if junit_file:
         write_whole(junit_file, junit_xml("touche regress --official", [_junit_case(cell) for cell in cells]))
     return table

@@ -16,6 +16,7 @@ from touche.data.places import find, has_dataset, locate, shipped_baselines
 from touche.errors import ToucheError, check_choice
 from touche.evaluation.agreement import Overlap
 from touche.evaluation.scoring import Scored, unique_names
+from touche.io.formats import json_text
 from touche.io.grouping import group_by
 from touche.io.identifiers import check_text, names_or_paths, optional_path
 from touche.io.optional import imported
@@ -39,7 +40,7 @@ from touche.runners.container_runs import RUNNERS, Job, Runner, Usage
 from touche.runners.limits import Limits
 from touche.runners.programs import Log
 from touche.trec.columns import Run
-from touche.trec.framed import Table, formatted
+from touche.trec.framed import Table
 from touche.trec.runs import RUN_FILE, read_run
 
 _log = logging.getLogger(__name__)
@@ -143,7 +144,7 @@ def _write_files(
 ) -> None:
     """Writes all outcomes as JSON and JUnit XML, and appends them as Markdown."""
     if json_file:
-        write_whole(json_file, formatted(Table(Outcome, tuple(outcomes)), "json"))
+        write_whole(json_file, json_text(Table(Outcome, tuple(outcomes))))
     if junit_file:
         write_whole(junit_file, to_junit(outcomes))
     if markdown_file:
@@ -160,11 +161,11 @@ def _write_page(outcomes: Sequence[Outcome], folder: Path, runner: str, command:
     parts = []
     remarks = [f"The runner is {runner}, on {processors()} processors ({machine()})."]
     for dataset, group in group_by(outcomes, lambda outcome: outcome.expected.dataset).items():
-        scored = [each for outcome in group for each in outcome.scored]
+        scored = [scored_run for outcome in group for scored_run in outcome.scored]
         if not scored:
             continue
-        names = unique_names({each.run.path: each.run.tag for each in scored})
-        scored = [replace(each, name=names[each.run.path]) for each in scored]
+        names = unique_names({scored_run.run.path: scored_run.run.tag for scored_run in scored})
+        scored = [replace(scored_run, name=names[scored_run.run.path]) for scored_run in scored]
         try:
             parts.append(task_report(scored, tasks.dataset(dataset)[0], dataset))
         except Exception as error:  # a faulty run must not prevent the page

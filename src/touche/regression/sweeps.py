@@ -28,6 +28,7 @@ from touche.evaluation.leaderboard import rank_of
 from touche.evaluation.notes import doubts
 from touche.evaluation.scores import rows
 from touche.evaluation.scoring import Judged, Scored, check_evaluators, ranks_stances, score
+from touche.io.formats import csv_text
 from touche.io.grouping import group_by
 from touche.io.identifiers import check_path, check_tag, dataset_name, optional_path
 from touche.io.progress import watched
@@ -40,7 +41,7 @@ from touche.tasks import Task
 from touche.tasks.measures import parse_measures
 from touche.tira.metadata import METADATA_FILE
 from touche.trec.columns import Run
-from touche.trec.framed import Table, formatted
+from touche.trec.framed import Table
 from touche.trec.run_forms import AnyQrels, RunSource, qrels_source
 from touche.trec.runs import RUN_FILE
 
@@ -167,10 +168,10 @@ def _new_folder(folder: Path, overwrite: bool) -> Iterator[Path]:
 def _write_tables(result: Sweep, folder: Path) -> list[str]:
     """Writes tables, and heat maps if options vary. Returns warnings about missing heat maps."""
     problems = []
-    write_whole(folder / SETTINGS_FILE, formatted(result.scores, "csv"))
+    write_whole(folder / SETTINGS_FILE, csv_text(result.scores))
     (folder / FOLDS_FILE).unlink(missing_ok=True)  # of an earlier sweep
     if result.cross_validations:
-        write_whole(folder / FOLDS_FILE, formatted(result.folds(), "csv"))
+        write_whole(folder / FOLDS_FILE, csv_text(result.folds()))
     if not result.settings[0].swept:  # nothing varies
         return []
     for dimension in result.by_dimension:
@@ -212,7 +213,7 @@ def run_settings(
         ToucheError: if two settings have the same tag, a run fails (the runs before it remain), or a run
             can't be scored (all runs remain).
     """
-    rankings = [each for each in to_judge if not each.stances]
+    rankings = [judged_dimension for judged_dimension in to_judge if not judged_dimension.stances]
     if not rankings:
         raise ToucheError("there are no judgments of rankings; pass qrels")
     with_folders = _settings_with_folders(ranker, output, settings)
@@ -284,15 +285,15 @@ def _in_passes(runs: Runs, readings: Readings, settings: Sequence[Setting]) -> I
 
 def _scores(setting: Setting, scored: Sequence[Scored], task: Task | None) -> list[SettingScore]:
     """Returns a setting's scores without its run, because a sweep may have thousands."""
-    ranks = {each: rank_of(each, task) for each in scored}
+    ranks = {scored_run: rank_of(scored_run, task) for scored_run in scored}
     return [
         SettingScore(
             **vars(row),
             setting=setting,
-            values=means_of_topics(each.evaluation.per_topic),
-            doubts=tuple(doubts({each.evaluator: each}, task)),
+            values=means_of_topics(scored_run.evaluation.per_topic),
+            doubts=tuple(doubts({scored_run.evaluator: scored_run}, task)),
         )
-        for each, row in zip(scored, rows(scored, task, ranks), strict=True)
+        for scored_run, row in zip(scored, rows(scored, task, ranks), strict=True)
     ]
 
 

@@ -16,17 +16,17 @@ Ranks = Mapping[str, Mapping[str, Sequence[Ranked]]]  # by topic and document, o
 def ranked_documents(runs: Iterable[Scored]) -> Ranks:
     """Returns the ranks of each run's first documents, by trec_eval and the organizers' script."""
     ranks: dict[str, dict[str, list[Ranked]]] = {}
-    for each in runs:
-        depth = each.judged.measure.cutoff or CUTOFF
-        for topic, order in each.run.by_score.items():
+    for scored_run in runs:
+        depth = scored_run.judged.measure.cutoff or CUTOFF
+        for topic, order in scored_run.run.by_score.items():
             trec_eval_ranks = {line: rank for rank, line in enumerate(order[:depth].tolist(), 1)}
             # The organizers' script reads the rank column.
-            script_order = each.run.by_rank[topic][:depth].tolist()
+            script_order = scored_run.run.by_rank[topic][:depth].tolist()
             script_ranks = {line: rank for rank, line in enumerate(script_order, 1)}
             indices = list(trec_eval_ranks | script_ranks)  # lines that come first in one of the orders
-            for index, line in zip(indices, each.run.take(indices), strict=True):
+            for index, line in zip(indices, scored_run.run.take(indices), strict=True):
                 ranked = Ranked(
-                    run=each.name,
+                    run=scored_run.name,
                     rank=trec_eval_ranks.get(index, 0),
                     script_rank=script_ranks.get(index, 0),
                     score=line.score,
@@ -52,8 +52,8 @@ def first_results(
         texts: known texts.
         titles: the topics' titles.
     """
-    qrels = {each.judged.dimension: each.judged.qrels for each in scored}
-    stances = next((each.judged.stances for each in scored if each.judged.stances), ())
+    qrels = {scored_run.judged.dimension: scored_run.judged.qrels for scored_run in scored}
+    stances = next((scored_run.judged.stances for scored_run in scored if scored_run.judged.stances), ())
     topics: dict[str, list[ShownDocument]] = {}
     judged_topics = {topic for judged in qrels.values() for topic in judged}
     for topic in sorted(ranks.keys() & judged_topics, key=in_order):

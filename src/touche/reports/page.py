@@ -14,7 +14,7 @@ from touche.errors import ToucheError
 from touche.evaluation.comparison import find_reference
 from touche.evaluation.evaluators import TREC_EVAL_VERSION
 from touche.evaluation.judged import judged
-from touche.evaluation.score_columns import PAGE, score_columns
+from touche.evaluation.score_columns import page_columns
 from touche.evaluation.scoring import ranks_stances, score
 from touche.io.identifiers import as_path
 from touche.io.optional import imported
@@ -124,7 +124,7 @@ def write(page: Report, folder: Path) -> Path:
         "page": page,
         "made_by": f"touche-baselines {version('touche-baselines')}{commit}, {evaluator}",
         "trec_eval": TREC_EVAL_VERSION,
-        "score_columns": lambda measure: score_columns(str(measure), PAGE),
+        "page_columns": lambda measure: page_columns(str(measure)),
     }
     for part in watched(page.parts, "writing", "pages", len(page.parts)):
         plots = {} if page.divided else _write_plots(part, folder)

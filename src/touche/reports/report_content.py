@@ -77,12 +77,14 @@ def task_report(
     by_dimension = group_by([*rankings, *detected], lambda group: _first(group).judged.dimension)
     # Each dimension has all runs.
     runs_once = [_first(group) for group in by_dimension[_first(rankings[0]).judged.dimension]]
-    ranks = {each: rank_of(each, task) for each in scored}
+    ranks = {scored_run: rank_of(scored_run, task) for scored_run in scored}
     scores = dict(zip(scored, rows(scored, task, ranks, with_bounds=True), strict=True))
     views, reasons_without_test = _views(rankings, scores, task, reference)
     warnings = [*reasons_without_test, *all_warnings(scored, task)]
     notes = {
-        dimension: score_notes([each for group in in_dimension for each in group.values()], task, ranks)
+        dimension: score_notes(
+            [scored_run for group in in_dimension for scored_run in group.values()], task, ranks
+        )
         for dimension, in_dimension in by_dimension.items()
     }
     stance, reasons_without_comparison = _stance_view(task, detected, scores)
@@ -102,7 +104,7 @@ def task_report(
     available, folder = next((pair for pair in folders if pair[1]), (None, None))
     texts = read_texts(wanted, find_documents(folder)) if folder else {}
     titles = topic_titles(task) if task else {}
-    names = {each.run.path: each.name for each in runs_once}
+    names = {scored_run.run.path: scored_run.name for scored_run in runs_once}
     return TaskReport(
         dataset=dataset,
         task=task,
@@ -179,15 +181,15 @@ def _best_first(groups: Sequence[ByEvaluator]) -> list[ByEvaluator]:
 
 def _files(runs: Sequence[Scored]) -> list[RunFile]:
     """Returns the runs with their letters. A run without a file has no md5."""
-    letters = run_letters(each.name for each in runs)
+    letters = run_letters(scored_run.name for scored_run in runs)
     return [
         RunFile(
-            name=each.name,
-            letters=letters[each.name].upper(),
-            path=each.run.path,
-            md5=md5(each.run.path) if is_file(each.run.path) else "",
+            name=scored_run.name,
+            letters=letters[scored_run.name].upper(),
+            path=scored_run.run.path,
+            md5=md5(scored_run.run.path) if is_file(scored_run.run.path) else "",
         )
-        for each in runs
+        for scored_run in runs
     ]
 
 
@@ -200,7 +202,7 @@ def _default_reference(runs: Sequence[Scored], views: Sequence[View], task: Task
     baselines = [row for row in task.published if row.baseline] if task else []
     tags = {*rerun_tags(baselines), *(row.tag for row in baselines)}
     plain_tags = {_plain(tag) for tag in tags}
-    baseline_names = [each.name for each in runs if _plain(each.run.tag) in plain_tags]
+    baseline_names = [scored_run.name for scored_run in runs if _plain(scored_run.run.tag) in plain_tags]
     comparable_names = [row.name for row in views[0].run_rows.values() if not row.doubtful]
     return next(iter([*baseline_names, *comparable_names, *views[0].run_rows]))
 
@@ -301,7 +303,7 @@ def _view(
         task: their task, if there is one.
         compared: the runs' comparisons.
     """
-    published = {name: _published(each, task) for name, each in groups[0].items()}
+    published = {name: _published(scored_run, task) for name, scored_run in groups[0].items()}
     by_it = [group[evaluator] for group in groups]
     judged = by_it[0].judged
     qrels = find("qrels", judged.file)  # None for judgments in memory or a pipe
@@ -313,16 +315,16 @@ def _view(
         board=_board(by_it, scores, published[evaluator], twins, task),
         qrels=judged.file,
         qrels_md5=md5(qrels) if qrels else "",
-        evaluations={each.name: each.evaluation for each in by_it},
+        evaluations={scored_run.name: scored_run.evaluation for scored_run in by_it},
         comparisons=compared,
         depths=_depths(by_it),
     )
 
 
-def _published(each: Scored, task: Task | None) -> list[Published]:
+def _published(scored_run: Scored, task: Task | None) -> list[Published]:
     """Returns the published results next to which a score is shown: for stances, whatever their N is."""
-    if each.is_ranking:
-        return published_with(each, task)
+    if scored_run.is_ranking:
+        return published_with(scored_run, task)
     return [row for row in task.published if row.dimension == STANCE] if task else []
 
 
@@ -344,23 +346,23 @@ def _board(
     """
     results = dict(zip(published, ranked(published), strict=True))
     names_of_results = dict(zip(published, names(published), strict=True))
-    printed_means = [_printed_mean(each, task) for each in runs]
+    printed_means = [_printed_mean(scored_run, task) for scored_run in runs]
     board = list[LeaderboardRow]()
-    for each, printed in zip(runs, printed_means, strict=True):
-        twin = twins.get(each.name)
+    for scored_run, printed in zip(runs, printed_means, strict=True):
+        twin = twins.get(scored_run.name)
         # Rank among published results if there are any, like ``touche evaluate``, so that other runs of the
         # user don't change the ranks.
-        number = scores[each].rank if results else 1 + sum(other > printed for other in printed_means)
+        number = scores[scored_run].rank if results else 1 + sum(other > printed for other in printed_means)
         board.append(
             LeaderboardRow(
-                name=each.name,
+                name=scored_run.name,
                 number=number,
                 printed=printed,
-                shown=scores[each],
+                shown=scores[scored_run],
                 # None if it was published with another evaluator, and isn't in this view.
                 published=results.get(twin) if twin else None,
                 published_as=names_of_results.get(twin, "") if twin else "",
-                doubtful=each.is_ranking and _is_doubtful(each, task),
+                doubtful=scored_run.is_ranking and _is_doubtful(scored_run, task),
             )
         )
     check_of_row = checks(tasks.task(published[0].task)) if published else {}
@@ -379,14 +381,14 @@ def _board(
     return sorted(board, key=lambda row: -row.printed)
 
 
-def _is_doubtful(each: Scored, task: Task | None) -> bool:
+def _is_doubtful(scored_run: Scored, task: Task | None) -> bool:
     """Returns whether a run's means aren't comparable, for whatever topics the dataset has."""
-    return bool(other_md5(each.judged)) or not is_complete(each, task)
+    return bool(other_md5(scored_run.judged)) or not is_complete(scored_run, task)
 
 
-def _printed_mean(each: Scored, task: Task | None) -> float:
+def _printed_mean(scored_run: Scored, task: Task | None) -> float:
     """Returns a run's mean as tables print it; -1, below all others, if there is none."""
-    mean = each.evaluation.mean
+    mean = scored_run.evaluation.mean
     return -1.0 if mean is None else rounded(mean, task.decimals if task else DECIMALS)
 
 
@@ -406,16 +408,16 @@ def _twins(
     """
     twins: dict[str, Published] = {}
     for group, (evaluator, results_of_evaluator) in product(groups, published.items()):
-        each = group[evaluator]
-        results = each.evaluation.results
-        own_value = (_printed_mean(each, task), results)
+        scored_run = group[evaluator]
+        results = scored_run.evaluation.results
+        own_value = (_printed_mean(scored_run, task), results)
         # Published values are printed; rounding only removes decimals beyond the tables'.
         same = [row for row in results_of_evaluator if (rounded(row.value), row.results) == own_value]
-        tagged = [row for row in same if _is_tagged(_plain(each.run.tag), _plain(row.tag))]
+        tagged = [row for row in same if _is_tagged(_plain(scored_run.run.tag), _plain(row.tag))]
         if tagged:
-            twins.setdefault(each.name, tagged[0])
+            twins.setdefault(scored_run.name, tagged[0])
         elif results is not None and len(same) == 1:
-            twins.setdefault(each.name, same[0])
+            twins.setdefault(scored_run.name, same[0])
     return twins
 
 
@@ -437,7 +439,10 @@ def _depths(runs: Sequence[Scored]) -> dict[str, dict[str, Evaluation]]:
     measures = [Measure(f"nDCG@{cutoff}", cutoff) for cutoff in cutoffs]
     return {
         measure.name: {
-            each.name: EVALUATORS[each.evaluator](each.run, each.judged.qrels, measure) for each in runs
+            scored_run.name: EVALUATORS[scored_run.evaluator](
+                scored_run.run, scored_run.judged.qrels, measure
+            )
+            for scored_run in runs
         }
         for measure in measures
     }

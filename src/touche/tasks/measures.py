@@ -170,19 +170,19 @@ def measure_of(text: str) -> Measure:
     reason = _NOT_COMPUTED.get(_name_in(text))
     if reason:
         raise MeasureError(f"measure {text[:_MAX_NAME_LENGTH]!r}: {reason}")
-    known = parsed(text)
-    problem = next(_problems(known), "")
+    measure_of_library = parsed(text)
+    problem = next(_problems(measure_of_library), "")
     if problem:
-        raise MeasureError(f"measure {str(known)!r}: {problem}")
-    return Measure(str(known), known.params.get("cutoff"))
+        raise MeasureError(f"measure {str(measure_of_library)!r}: {problem}")
+    return Measure(str(measure_of_library), measure_of_library.params.get("cutoff"))
 
 
 def _of_trec_eval(text: str) -> str:
     """Translates a trec_eval name into ir_measures' name; leaves other names unchanged."""
     name, number = re.fullmatch(r"(.*?)(?:[._]([0-9]+(?:\.[0-9]+)?))?", text, re.DOTALL).groups()  # type: ignore[union-attr]
-    known = _NAMES_OF_TREC_EVAL.get(name, "")
-    is_complete = known.endswith("@") == bool(number)
-    return f"{known}{number or ''}" if known and is_complete else text
+    other_name = _NAMES_OF_TREC_EVAL.get(name, "")
+    is_complete = other_name.endswith("@") == bool(number)
+    return f"{other_name}{number or ''}" if other_name and is_complete else text
 
 
 def parsed(text: str) -> Any:

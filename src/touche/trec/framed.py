@@ -1,28 +1,19 @@
 """Results that offer their DataFrame's attributes and operators."""
 
-import csv
-import json
-import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from io import StringIO
-from itertools import chain
 from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
-from touche.errors import NotInstalledError, one_line
+from touche.errors import NotInstalledError
 from touche.io.optional import imported
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 FRAME_NAMES = "pyterrier", "ir_measures"  # libraries whose column names frames can use
-
-# How a spreadsheet formula starts. A number, such as topic -1, isn't one.
-_FORMULA = re.compile(r"[=@\t\r]|[+-](?!\d+(\.\d+)?$)")
-_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")  # all but line breaks, which are quoted
 
 _T = TypeVar("_T")
 
@@ -107,6 +98,11 @@ class Table(Sequence[_T], Framed):
         """The records as dictionaries by column name."""
         return [record.record if hasattr(record, "record") else _row(record) for record in self.records]
 
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns; empty if they depend on the records."""
+        return column_names(self.kind)
+
     def frame(self) -> "DataFrame":
         """Returns a pandas DataFrame with a row per record, which prints without omissions.
 
@@ -116,8 +112,7 @@ class Table(Sequence[_T], Framed):
         imported("pandas", "analysis")  # raises an error if it isn't installed
         from touche.trec.untruncated import UntruncatedFrame  # optional: pandas
 
-        names = column_names(self.kind)
-        return UntruncatedFrame(self.rows, columns=names or None)  # None uses the rows' columns
+        return UntruncatedFrame(self.rows, columns=self.names or None)  # None uses the rows' columns
 
     def __repr__(self) -> str:
         try:
@@ -150,42 +145,3 @@ class WrittenFile(Record):
 
     def __fspath__(self) -> str:
         return str(self.path)
-
-
-def formatted(table: Table[Any], style: str) -> str:
-    """Formats a table's records, like ``format_rows``."""
-    return format_rows(table.rows, style, column_names(table.kind))
-
-
-def format_rows(rows: Sequence[Mapping[str, Any]], style: str, names: Iterable[str] = ()) -> str:
-    """Formats rows as a JSON list, or as CSV with a header (several values: ``a; b``; records: as JSON).
-
-    CSV escapes control characters, because they can control a terminal. Text that a spreadsheet would take
-    for a formula starts with an apostrophe, as OWASP recommends; numbers never do.
-
-    Args:
-        rows: values by column name.
-        style: ``json`` or ``csv``.
-        names: CSV's first columns, which are in its header even without rows.
-    """
-    if style == "json":
-        return json.dumps(rows, indent=2, ensure_ascii=False, default=str) + "\n"
-    text = StringIO()
-    header = dict.fromkeys(chain(names, *rows))  # each name once; iterating a row yields its names
-    writer = csv.DictWriter(text, header, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
-    return text.getvalue()
-
-
-def _cell(value: Any) -> Any:
-    """Returns a value as a CSV cell."""
-    has_several = isinstance(value, tuple | list)
-    parts = value if has_several else [value]
-    if any(isinstance(part, Mapping) for part in parts):
-        return json.dumps(value, ensure_ascii=False, default=str)
-    if not any(isinstance(part, str | Path) for part in parts):
-        return "; ".join(map(str, parts)) if has_several else value
-    text = "; ".join(map(str, parts))
-    apostrophe = "'" if _FORMULA.match(text) else ""
-    return apostrophe + _CONTROL.sub(lambda char: one_line(char[0]), text)
