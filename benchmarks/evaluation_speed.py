@@ -106,7 +106,7 @@ def write(folder: Path, size: Size) -> dict[str, str]:
                 lines.write(f"{topic} Q0 doc{number:07d}-{topic % 7} {rank} {score:.6f} made-up\n")
                 if generator.random() < (size.judged_first if rank <= 5 else size.judged):
                     judgments.write(
-                        f"{topic} 0 doc{number:07d}-{topic % 7} {generator.choice([-2, 0, 0, 1, 2])}\n"
+                        f"{topic} 0 doc{number:07d}-{topic % 7} {generator.choice([0, 0, 0, 1, 2])}\n"
                     )
     other = folder / f"{name}-other.txt"
     with run.open() as lines, other.open("w") as others:

@@ -100,11 +100,11 @@ def by_trec_eval(ranked: Ranked, qrels: Qrels, measure: Measure) -> dict[str, fl
         topic: {document: -float(rank) for rank, document in enumerate(documents)}
         for topic, documents in ranked.items()
     }
-    crashing = topics_that_crash_trec_eval(qrels, measure)
-    graded = {topic: labels for topic, labels in qrels.items() if topic not in crashing}
+    # Topics that the run lacks count 0, and so do those that would crash: no document is relevant for them.
+    zeros = qrels.keys() - ranked.keys() | topics_that_crash_trec_eval(qrels, measure)
+    graded = {topic: labels for topic, labels in qrels.items() if topic not in zeros}
     results = ir_measures.pytrec_eval.iter_calc([plain], graded, scores)
     values = {result.query_id: result.value for result in results}
-    # Topics that the run lacks count 0, and so do those that would crash: no document is relevant for them.
     return dict.fromkeys(sorted(qrels, key=in_order), 0.0) | values
 
 

@@ -325,14 +325,9 @@ class Run(Sequence[RunLine], Framed):
 
     @cached_property
     def by_topic(self) -> Order:
-        """Each topic's line indices, in file order."""
-        lines = np.argsort(self.topics.codes, kind="stable")
-        first_of_topics = (
-            np.flatnonzero(np.diff(self.topics.codes[lines])) + 1
-        )  # np.split adds the first, at 0
-        groups = [group for group in np.split(lines, first_of_topics) if len(group)]  # none in an empty run
-        groups.sort(key=lambda group: int(group[0]))
-        return {self.topics.words[self.topics.codes[group[0]]]: group for group in groups}
+        """Each topic's line indices, in file order. Topics are in the order of their first lines."""
+        lines = self._split(np.argsort(self.topics.codes, kind="stable"))
+        return dict(sorted(lines.items(), key=lambda topic_and_lines: int(topic_and_lines[1][0])))
 
     @cached_property
     def by_score(self) -> Order:
@@ -342,18 +337,12 @@ class Run(Sequence[RunLine], Framed):
     @cached_property
     def by_rank(self) -> Order:
         """Ordered by the rank column; equal ranks keep file order."""
-        return {
-            topic: lines[np.argsort(self.ranks[lines], kind="stable")]
-            for topic, lines in self.by_topic.items()
-        }
+        return self._by_topic(np.lexsort((self.ranks, self.topics.codes)))
 
     @property
     def by_score_and_rank(self) -> Order:
         """Ordered by descending float32 score, ties by rank."""
-        return {
-            topic: lines[np.lexsort((self.ranks[lines], -self.rounded[lines]))]
-            for topic, lines in self.by_topic.items()
-        }
+        return self._by_topic(np.lexsort((self.ranks, -self.rounded, self.topics.codes)))
 
     def order_of(self, scores: NDArray[Any]) -> Order:
         """Returns each topic's lines by descending score, ties by descending document id.
@@ -361,22 +350,32 @@ class Run(Sequence[RunLine], Framed):
         Args:
             scores: each line's score.
         """
-        return {topic: self._with_sorted_ties(lines, scores) for topic, lines in self.by_topic.items()}
-
-    def _with_sorted_ties(self, lines: Lines, scores: NDArray[Any]) -> Lines:
-        """Orders a topic's lines by descending score, ties by descending document id."""
-        order = lines[np.argsort(-scores[lines], kind="stable")]
-        sorted_scores = scores[order]
-        is_tied = np.concatenate(([False], sorted_scores[1:] == sorted_scores[:-1], [False]))
+        # All topics at once, because a run can have many thousand topics with a few lines each.
+        lines = np.lexsort((-scores, self.topics.codes))
+        same_score = scores[lines][1:] == scores[lines][:-1]
+        same_topic = self.topics.codes[lines][1:] == self.topics.codes[lines][:-1]
+        is_tied = np.concatenate(([False], same_score & same_topic, [False]))
         # The flag between two lines turns on at each tie's first line and off at its last: around the scores
         # 3 2 2 2 1, the flags are 0 0 1 1 0 0, which change at 1 and 3. numpy can't sort ids fast, because
         # they are strings.
         changes = np.flatnonzero(is_tied[1:] != is_tied[:-1])
         for first, last in changes.reshape(-1, 2).tolist():
-            tied_lines = order[first : last + 1].tolist()
+            tied_lines = lines[first : last + 1].tolist()
             tied_lines.sort(key=lambda line: self.documents[line], reverse=True)
-            order[first : last + 1] = tied_lines
-        return order
+            lines[first : last + 1] = tied_lines
+        return self._by_topic(lines)
+
+    def _by_topic(self, lines: Lines) -> Order:
+        """Returns line indices, which are sorted by topic code, topic by topic as in ``by_topic``."""
+        lines_by_topic = self._split(lines)
+        return {topic: lines_by_topic[topic] for topic in self.by_topic}
+
+    def _split(self, lines: Lines) -> Order:
+        """Splits line indices, which are sorted by topic code, into each topic's."""
+        codes = self.topics.codes[lines]
+        starts = np.flatnonzero(np.diff(codes)) + 1  # np.split adds the first start, 0
+        groups = [group for group in np.split(lines, starts) if len(group)]  # none in an empty run
+        return {self.topics.words[self.topics.codes[group[0]]]: group for group in groups}
 
     def documents_of(self, order: Order, depth: int | None = None) -> dict[str, list[str]]:
         """Returns each topic's documents.
