@@ -224,10 +224,9 @@ def test_values_over_different_numbers_of_documents_have_no_best_one(runs: list[
     scores = package.evaluate(runs, TASK, measure="macro F1")
     assert len({score.results for score in scores}) == 2
     wide = package.wide(runs, TASK, measure="macro F1,nDCG@5")
-    of_stances, *others = zip(*wide.rows.values(), strict=True)
-    assert not any(cell.best for cell in of_stances) and all(
-        any(cell.best for cell in cells) for cells in others
-    )
+    of_stances, *others = ([row.scores[column] for row in wide] for column in wide.columns)
+    assert not any(score.best for score in of_stances)
+    assert others and all(any(score.best for score in scores) for scores in others)
 
 
 def test_without_pandas_runs_are_evaluated_and_its_methods_are_missing(
@@ -295,8 +294,9 @@ def test_results_have_a_form_for_notebooks(runs: list[Path], monkeypatch: pytest
     qrels = package.task(TASK).qrels["relevance"]
     for result in (sweep, qrels, package.run_of(runs[0]), package.published()):
         assert "<table" in result._repr_html_()
-    odd = dataclasses.replace(wide, rows={"<b>&": next(iter(wide.rows.values()))}, letters={})
-    assert odd._repr_html_().count("<b>") == sum(cell.best for cell in odd.rows["<b>&"]) > 0
+    row = dataclasses.replace(wide[0], run="<b>&", letter="")
+    odd = dataclasses.replace(wide, records=(row,))
+    assert odd._repr_html_().count("<b>") == sum(score.best for score in row.scores.values()) > 0
     assert "<td>&lt;b&gt;&amp;</td>" in odd._repr_html_() and wide._repr_html_().count("<tr>") == 3
     many = package.Qrels({str(topic): qrels["11"] for topic in range(1000)})
     assert len(many._repr_html_()) < 10_000 and len(repr(many)) < 100
