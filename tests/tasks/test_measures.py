@@ -32,7 +32,10 @@ from touche.tasks.measures import parsed
         ("recall_100", Measure("R@100", 100)),
         ("success_1", Measure("Success@1", 1)),
         ("iprec_at_recall_0.10", Measure("IPrec@0.1")),
-        ("bpref", Measure("Bpref")),
+        ("bpref", Measure("Bpref", condenses=True)),
+        ("Bpref(rel=2)", Measure("Bpref(rel=2)", condenses=True)),
+        ("P(judged_only=True)@5", Measure("P(judged_only=True)@5", 5, condenses=True)),
+        ("P(judged_only=False)@5", Measure("P(judged_only=False)@5", 5)),
         ("set_recall", Measure("SetR")),
     ],
 )

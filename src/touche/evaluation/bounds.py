@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from touche.evaluation.evaluators import Evaluation, Ranked, gains, judged_order
 from touche.evaluation.scoring import Judged, Scored
-from touche.tasks.measures import Measure, parsed
+from touche.tasks.measures import Measure
 from touche.trec.qrels import Qrels
 
 _BINARY = ("P", "RR", "AP")  # binary measures with bounds, by name
@@ -114,7 +114,7 @@ def bounded_measure(qrels: Qrels, measure: Measure, grades: Collection[int] = ()
         return ndcg
     if not measure.name.startswith(_BINARY):  # don't parse other names, because ir_measures loads slowly
         return None
-    ir_measure = parsed(measure.name)
+    ir_measure = measure.in_library
     has_bounds = (
         ir_measure.NAME in _BINARY and (measure.cutoff or ir_measure.NAME == "RR") and not measure.condenses
     )

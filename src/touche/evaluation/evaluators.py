@@ -14,7 +14,7 @@ from statistics import fmean
 
 from touche.errors import ToucheError
 from touche.evaluation.equality import without_last_digits
-from touche.tasks.measures import Measure, parsed, uncut
+from touche.tasks.measures import Measure, uncut
 from touche.tasks.own_measures import OWN_MEASURES, JudgedRanking
 from touche.trec.columns import Order, Run
 from touche.trec.qrels import Qrels
@@ -95,7 +95,7 @@ def by_trec_eval(ranked: Ranked, qrels: Qrels, measure: Measure) -> dict[str, fl
         return _by_definition(ranked, qrels, measure)
     import ir_measures  # not installed in images
 
-    plain = uncut(parsed(measure.name))  # RR for RR@k, because the rankings end at k
+    plain = uncut(measure.in_library)  # RR for RR@k, because the rankings end at k
     scores = {  # trec_eval sorts by score, so any descending scores keep the order
         topic: {document: -float(rank) for rank, document in enumerate(documents)}
         for topic, documents in ranked.items()
@@ -115,7 +115,7 @@ def topics_that_crash_trec_eval(qrels: Qrels, measure: Measure) -> set[str]:
     and measures with ``judged_only`` skip these documents. But it counts labels in an array that ends at the
     topic's highest label. If that is negative, any measure can crash, or read what an earlier topic left.
     """
-    gain_of = parsed(measure.name).params.get("gains", {})  # ir_measures replaces these labels beforehand
+    gain_of = measure.in_library.params.get("gains", {})  # ir_measures replaces these labels beforehand
     return {
         topic
         for topic, labels in qrels.items()
@@ -126,7 +126,7 @@ def topics_that_crash_trec_eval(qrels: Qrels, measure: Measure) -> set[str]:
 def _by_definition(ranked: Ranked, qrels: Qrels, measure: Measure) -> dict[str, float]:
     """Returns the values of one of ``OWN_MEASURES`` for all topics in the qrels."""
     graded = gains(qrels)
-    ir_measure = parsed(measure.name)
+    ir_measure = measure.in_library
     formula = OWN_MEASURES[ir_measure.NAME].formula
     highest = max((grade for labels in graded.values() for grade in labels.values()), default=0)
     values = {}

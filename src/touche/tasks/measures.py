@@ -62,10 +62,12 @@ class Measure:
     Attributes:
         name: ir_measures' name, such as ``nDCG@5``.
         cutoff: the number of scored results; None if all are scored.
+        condenses: whether unjudged documents are skipped instead of counting as not relevant.
     """
 
     name: str
     cutoff: int | None = None
+    condenses: bool = False
 
     @property
     def of_script(self) -> bool:
@@ -100,9 +102,9 @@ class Measure:
         return self.name == self.judged
 
     @property
-    def condenses(self) -> bool:
-        """Whether unjudged documents are skipped instead of counting as not relevant."""
-        return self.name.startswith("Bpref") or "judged_only=True" in self.name
+    def in_library(self) -> Any:
+        """The ir_measures measure. Only for ir_measures' measures and ``OWN_MEASURES``."""
+        return parsed(self.name)
 
     def __str__(self) -> str:
         return self.name
@@ -174,7 +176,12 @@ def measure_of(text: str) -> Measure:
     problem = next(_problems(measure_of_library), "")
     if problem:
         raise MeasureError(f"measure {str(measure_of_library)!r}: {problem}")
-    return Measure(str(measure_of_library), measure_of_library.params.get("cutoff"))
+    parameters = measure_of_library.params
+    return Measure(
+        name=str(measure_of_library),
+        cutoff=parameters.get("cutoff"),
+        condenses=measure_of_library.NAME == "Bpref" or parameters.get("judged_only", False),
+    )
 
 
 def _of_trec_eval(text: str) -> str:
@@ -185,6 +192,7 @@ def _of_trec_eval(text: str) -> str:
     return f"{other_name}{number or ''}" if other_name and is_complete else text
 
 
+@cache
 def parsed(text: str) -> Any:
     """Returns the ir_measures measure with a name.
 
