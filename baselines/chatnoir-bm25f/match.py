@@ -82,8 +82,7 @@ class Matching:
         counts = np.zeros(len(self.pages.rows), dtype=np.int32)
         for query in queries:
             counts += self.matches(query)
-        mask: scan.Array = counts >= minimum
-        return mask
+        return counts >= minimum
 
     def _phrase_postings(self, phrase: Phrase) -> tuple[Indexes, scan.Array]:
         """Returns the pages with a phrase, ascending, and its frequency in each."""
