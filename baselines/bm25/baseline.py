@@ -1,4 +1,4 @@
-"""BM25 (Robertson et al. 1994) with English stems: Puss in Boots, the baseline of 2022, task 2."""
+"""BM25 (Robertson et al. 1994) with English stems and Anserini's defaults."""
 
 from typing import Literal
 
