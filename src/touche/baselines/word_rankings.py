@@ -37,6 +37,16 @@ def rank_by_words(
 
     Yields:
         Each topic with its (document id, score) pairs, best first.
+
+    Examples:
+        >>> import touche
+        >>> from rank_bm25 import BM25Okapi
+        >>> topics = [touche.Topic("1", "Do cats purr?")]
+        >>> documents = [touche.Document(text, text) for text in ("cats", "dogs", "birds")]
+        >>> rankings = touche.rank_by_words(topics, documents, touche.words, BM25Okapi, depth=10)
+        >>> [(_, hits)] = rankings
+        >>> [document for document, score in hits]
+        ['cats']
     """
     texts = {document.id: document.text for document in documents}
     # Without any word, rank_bm25 would divide by 0. Then no document matches a title.
