@@ -68,7 +68,7 @@ def rerank(collection: Input, lengths: str, statistics: Path | None) -> Ranked:
         statistics: a file with a larger collection's statistics; None for the pages' own.
     """
     replica = import_from(BASELINE, "baseline")
-    rescore = import_from(BASELINE, "rescore")
+    rescore = import_from(BASELINE, "engine.rescore")
     settings: Mapping[str, Any] = replica.SETTINGS["2020"] | {"lengths": lengths}
     method = replica.Method(settings=settings, model="fields", share=1.0)
     documents = collection.documents.parsed_by(parse_as_in_2020).with_statistics(StatisticsFiles(statistics))

@@ -56,7 +56,7 @@ VALID: dict[str, dict[str, Any]] = {
 }
 HELP_FOR_BASELINES = {
     "as_page", "bar", "baseline", "conclusion_of", "discussion_of", "first_of_each", "page_of",
-    "parse_as_in_2020", "premises_of", "watched", "whole", "with_unmatched",
+    "parse_as_in_2020", "premises_of", "rank_by_words", "watched", "whole", "with_unmatched",
 }  # fmt: skip
 CALLED_BACK = ("log", "report")  # functions of the caller
 

@@ -1,16 +1,12 @@
 """args.me (Wachsmuth et al. 2017): BM25 over an argument's premises, conclusion and web page."""
 
 import logging
-from collections.abc import Callable
-from functools import partial
-from itertools import count
 from math import log
 from typing import Literal
 
 import numpy as np
 
 from touche import (
-    AnyDocument,
     Documents,
     ParameterError,
     Rankings,
@@ -25,11 +21,12 @@ from touche import (
 
 from .api import rankings as api_rankings
 
+FIELDS = {"premises": premises_of, "conclusion": conclusion_of, "page": page_of}
+PREMISES, CONCLUSION, PAGE = range(3)  # the fields' indexes
+WEIGHTS = (1.0, 1.5, 1.0)  # of premises, conclusion and page
+ADDED_TOKENS = 5  # args.me's premises are this much longer; we don't know with which tokens
 K1 = np.float32(1.2)
 B = np.float32(0.75)
-ADDED_TOKENS = 5  # args.me's premises are this much longer; we don't know with which tokens
-WEIGHTS = (1.0, 1.5, 1.0)  # of premises, conclusion and page
-PREMISES, CONCLUSION, PAGE = range(3)  # indexes of the fields, in the order in which argsme defines them
 
 _log = logging.getLogger("touche.argsme")  # the command line shows the loggers below touche
 
@@ -55,17 +52,19 @@ def argsme(
     cache_days: request a stored answer of --api again after this many days.
     depth: number of arguments per topic.
     """
-    if api:
-        if match != "all" or documents.statistics:
-            raise ParameterError("with --api, args.me itself ranks; omit --match and files of statistics")
-        yield from api_rankings(topics, depth, cache_days)
+    if not api:
+        yield from ranked_as_in_2021(topics, documents, match, depth)
         return
-    fields: dict[str, Callable[[AnyDocument], str]] = {
-        "premises": partial(lengthened_premises, word_in_no_title(topics)),
-        "conclusion": conclusion_of,
-        "page": page_of,
-    }
-    collection = scan.Collection.of(topics, documents, analysis="stopped", fields=fields)
+    if match != "all" or documents.statistics:
+        raise ParameterError("with --api, args.me itself ranks; omit --match and files of statistics")
+    yield from api_rankings(topics, depth, cache_days)
+
+
+def ranked_as_in_2021(
+    topics: Topics, documents: Documents, match: Literal["all", "any"], depth: int
+) -> Rankings:
+    """Ranks arguments by the weighted sum of the three fields' BM25."""
+    collection = scan.Collection.of(topics, documents, analysis="stopped", fields=FIELDS)
     if not collection.statistics[CONCLUSION].documents:
         problem = "no document has a conclusion"
         raise ToucheError(f"{problem}; args.me ranks arguments, in args-me.json or args_processed.csv")
@@ -74,7 +73,11 @@ def argsme(
         _log.warning("no argument has the text of its web page; only premises and conclusions are ranked")
         del required[PAGE]
     scoring = scan.Scoring(
-        scan.Weighted(bm25), WEIGHTS, length_rounding=scan.before_lucene_7, required=required
+        scan.Weighted(bm25),
+        WEIGHTS,
+        length_rounding=scan.before_lucene_7,
+        length_offset={PREMISES: ADDED_TOKENS},
+        required=required,
     )
     yield from collection.with_all_candidates(collection.rank(topics, scoring, depth), depth)
 
@@ -85,17 +88,4 @@ def bm25(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:
     weight = idf * np.float32(term.weight) * (K1 + 1)
     norm = K1 * ((1 - B) + B * length.astype(np.float32) / np.float32(term.mean_length))
     frequency = tf.astype(np.float32)
-    score: scan.Array = weight * frequency / (frequency + norm)
-    return score
-
-
-def lengthened_premises(filler: str, document: AnyDocument) -> str:
-    """Returns the premises and repetitions of ``filler``; the text is as long as in args.me."""
-    return premises_of(document) + ADDED_TOKENS * f" {filler}"
-
-
-def word_in_no_title(topics: Topics) -> str:
-    """Returns a word that is in no title. It can lengthen texts, because it matches nothing."""
-    titles = " ".join(topic.title for topic in topics).lower()
-    words = (f"unseen{number}" for number in count())
-    return next(word for word in words if word not in titles)
+    return weight * frequency / (frequency + norm)

@@ -1,14 +1,14 @@
-"""A collection's embeddings in blocks. A block stored in a file is only computed once."""
+"""A collection's embeddings in blocks. A block that is stored as a file is only computed once."""
 
-import hashlib
 import json
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from hashlib import sha256
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +28,6 @@ from touche import (
 Vectors = npt.NDArray[np.floating]
 
 _BLOCK_DOCUMENTS = 1024  # a killed run loses at most one block
-_CHECKSUM_BYTES = hashlib.sha256().digest_size
 _log = logging.getLogger("touche.dense")
 
 
@@ -36,9 +35,8 @@ _log = logging.getLogger("touche.dense")
 class Embeddings:
     """Documents' embeddings.
 
-    A block is a fixed number of successive documents. Its file's name is the SHA-256 of model, precision and
-    texts. The file contains the vectors in text order, little-endian, then the SHA-256 of name and vectors,
-    so damaged or renamed blocks aren't used.
+    A block is a fixed number of successive documents. Its file is a NumPy array of their vectors, and the
+    file's name is the SHA-256 of model, precision and texts.
 
     Attributes:
         encoder: the model.
@@ -73,7 +71,7 @@ class Embeddings:
                         progress = stack.enter_context(
                             bar("embedding", "documents", lambda: sum(1 for _ in documents), done=done)
                         )
-                    vectors = self.encoder.embed(texts, progress).astype(self._dtype)
+                    vectors = self.encoder.embed(texts, progress).astype(self.precision)
                     if path:
                         _store(path, vectors)
                 elif progress is not None:
@@ -81,39 +79,28 @@ class Embeddings:
                 done += len(block)
                 yield [document.id for document in block], vectors
 
-    @property
-    def _dtype(self) -> "np.dtype[Any]":
-        """The vectors' little-endian type in a file."""
-        return np.dtype(self.precision).newbyteorder("<")
-
     def _name(self, texts: Sequence[str]) -> str:
         """Returns a block's file name."""
         # The checksums of the model's files, and how many of a text's tokens are embedded.
-        settings = {"files": pairs.CHECKSUMS, "length": pairs.LENGTH, "precision": self.precision}
-        digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
-        for text in texts:
-            encoded = text.encode(errors="surrogatepass")  # JSON can contain lone surrogates
-            digest.update(b"%d:" % len(encoded))  # text boundaries count
-            digest.update(encoded)
-        return f"{digest.hexdigest()}.{self.precision}"
+        content = json.dumps([pairs.CHECKSUMS, pairs.LENGTH, self.precision, texts], sort_keys=True)
+        return f"{sha256(content.encode()).hexdigest()}.npy"
 
     def _read_stored(self, path: Path, count: int) -> Vectors | None:
         """Returns a block's vectors for ``count`` texts; None if its file is missing or damaged."""
         try:
-            is_empty = path.stat().st_size == 0
-            # An empty file can't be mapped into memory. Without content it's damaged, see below.
-            content = np.zeros(0, np.uint8) if is_empty else np.memmap(path, np.uint8, "r")
+            vectors = np.load(path, mmap_mode="r")
         except FileNotFoundError:
             return None
-        except (OSError, ValueError) as error:
+        except OSError as error:
             raise InputError(
                 path, f"cannot be read ({error})", "remove it, or choose another folder"
             ) from error
-        vectors = content[:-_CHECKSUM_BYTES]
-        if _checksum(path.name, vectors) != content[-_CHECKSUM_BYTES:].tobytes():
+        except (EOFError, ValueError):  # it is empty, truncated or no array
+            vectors = np.zeros(0)
+        if vectors.shape != (count, pairs.DIMENSIONS) or vectors.dtype != self.precision:
             _log.warning("%s: the stored embeddings are damaged; they are computed again", path)
             return None
-        return vectors.view(self._dtype).reshape(count, pairs.DIMENSIONS)
+        return vectors
 
 
 def embedded_text(document: AnyDocument) -> str:
@@ -125,12 +112,4 @@ def _store(path: Path, vectors: Vectors) -> None:
     """Writes a block's file."""
     path.unlink(missing_ok=True)  # otherwise, whole would follow a link that someone put into a shared folder
     with whole(path) as file:
-        file.write(vectors.tobytes())
-        file.write(_checksum(path.name, vectors))
-
-
-def _checksum(name: str, vectors: npt.NDArray[Any]) -> bytes:
-    """Returns the SHA-256 of a block's file name and vectors."""
-    digest = hashlib.sha256(name.encode())
-    digest.update(vectors.data)
-    return digest.digest()
+        np.save(file, vectors)

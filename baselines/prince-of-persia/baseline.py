@@ -73,15 +73,13 @@ def scoring_by_field(field: str, model: str) -> scan.Scoring:
 
 def dirichletlm(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:
     """Terrier's DirichletLM. Unlike in Lucene's, terms can lower the score."""
-    score: scan.Array = np.log2(1 + tf / (MU * term.ttf / term.tokens)) + np.log2(MU / (length + MU))
-    return score
+    return np.log2(1 + tf / (MU * term.ttf / term.tokens)) + np.log2(MU / (length + MU))
 
 
 def bm25(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:
     """Terrier's BM25. A term in most documents lowers the score."""
     idf = log2((term.documents - term.df + 0.5) / (term.df + 0.5))
-    score: scan.Array = idf * (K1 + 1) * tf / (tf + K1 * (1 - B + B * length / term.mean_length))
-    return score
+    return idf * (K1 + 1) * tf / (tf + K1 * (1 - B + B * length / term.mean_length))
 
 
 MODELS: dict[str, scan.Formula] = {

@@ -35,14 +35,13 @@ def tfidf(
 
     def terrier(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:
         """Returns a term's part without qtf; ``scan.rank`` multiplies by it."""
-        saturated: scan.Array = k1 * tf / (tf + k1 * (1 - b + b * length / term.mean_length))
+        saturated = k1 * tf / (tf + k1 * (1 - b + b * length / term.mean_length))
         return saturated * log2(term.documents / term.df + 1)
 
     def classic(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:
         """Returns a term's part including qtf (``term.weight``); float32 where Lucene uses it."""
         idf = np.float32(term.weight) * np.float32(log((term.documents + 1) / (term.df + 1)) + 1)
-        score: scan.Array = np.sqrt(tf).astype(np.float32) * idf * (1 / np.sqrt(length)).astype(np.float32)
-        return score
+        return np.sqrt(tf).astype(np.float32) * idf * (1 / np.sqrt(length)).astype(np.float32)
 
     if variant == "terrier":
         yield from scan.rank(

@@ -9,9 +9,9 @@ A baseline is a function with the decorator ``baseline``. It yields ``Rankings``
 * engines: ``scan`` (no index), ``lucene`` (Lucene itself), ``pairs`` (sentence pairs and embeddings)
 * checks of a baseline, errors and warnings: ``check_range``, ``ToucheError``, ``InputError``,
   ``ParameterError``, ``ToucheWarning``
-* help for a baseline: ``words`` splits texts, ``with_unmatched`` adds candidates, ``watched`` and ``bar``
-  show progress, ``load`` loads one, ``imported`` imports an optional package;
-  ``make_folder``, ``check_writable`` and ``whole`` write files
+* help for a baseline: ``words`` splits texts, ``rank_by_words`` ranks with rank_bm25, ``with_unmatched``
+  adds candidates, ``watched`` and ``bar`` show progress, ``load`` loads one, ``imported`` imports an
+  optional package; ``make_folder``, ``check_writable`` and ``whole`` write files
 * search engines of others: ``SearchEngine`` sends requests, ``first_of_each`` makes a ranking of results
 * a task with its data: ``task`` returns ``TaskData``
 * runs, qrels, topics and documents in any usual form: ``AnyRun``, ``AnyQrels``, ``AnyTopics`` and

@@ -9,6 +9,7 @@ from .baselines.pyterrier import pyterrier as pyterrier
 from .baselines.rankings import Rankings as Rankings
 from .baselines.search_apis import SearchEngine as SearchEngine
 from .baselines.search_apis import first_of_each as first_of_each
+from .baselines.word_rankings import rank_by_words as rank_by_words
 from .data.checking import check_cards as check_cards
 from .data.official import fetch as fetch
 from .data.official import list_data as list_data

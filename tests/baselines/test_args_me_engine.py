@@ -34,15 +34,6 @@ def test_the_score_is_that_computed_by_hand() -> None:
     assert ranked(ON_PAGE) == {"both": pytest.approx(expected, rel=1e-6)}
 
 
-@pytest.mark.parametrize("title", ["unseen0", "Unseen0 unseen1"])
-def test_what_makes_premises_longer_is_no_word_of_a_title(title: str) -> None:
-    """Only the first document has the word in its premises."""
-    arguments = [Argument("has", "Unseen0", ("The unseen0",)), Argument("lacks", "Unseen0", ("The",))]
-    scores = dict(next(iter(baselines.load("argsme")([Topic("1", title)], arguments)))[1])
-    assert scores["lacks"] == pytest.approx(2.2 * 1.5 * bm25(1, 1, 1, 2, 2), rel=1e-6)
-    assert scores["has"] > scores["lacks"]
-
-
 def test_a_conclusion_has_to_have_a_term_and_the_page_all_or_any() -> None:
     assert ranked(ON_PAGE).keys() == {"both"}
     assert ranked(ON_PAGE, match="any").keys() == {"both", "half a page"}

@@ -25,7 +25,9 @@ from touche.documents.pages import Page, as_page
 from touche.scan import reading
 from touche.trec.topics import Topic
 
-baseline, fields, rescore = (neighbour("chatnoir-bm25f", name) for name in ("baseline", "fields", "rescore"))
+baseline, fields, rescore = (
+    neighbour("chatnoir-bm25f", name) for name in ("baseline", "engine.fields", "engine.rescore")
+)
 Capture = pytest.CaptureFixture[str]
 PAGES = ROOT / "corpora" / "spot-check-pages"
 SETTINGS = fields.SETTINGS

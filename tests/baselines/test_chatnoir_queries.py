@@ -17,10 +17,11 @@ from touche.documents.pages import Page
 from touche.scan.tokens import analysis_named
 from touche.trec.topics import Topic
 
-baseline, match, query, rescore = (
-    neighbour("chatnoir-bm25f", name) for name in ("baseline", "match", "query", "rescore")
+baseline, phrases, query, rescore = (
+    neighbour("chatnoir-bm25f", name)
+    for name in ("baseline", "engine.phrases", "engine.query", "engine.rescore")
 )
-SETTINGS = neighbour("chatnoir-bm25f", "fields").SETTINGS
+SETTINGS = neighbour("chatnoir-bm25f", "engine.fields").SETTINGS
 
 BOOSTS = {"title": 154.0, "host": 2.2, "body": 1.0}
 ANALYSES = {"host": "unstemmed"}
@@ -70,7 +71,7 @@ def test_a_phrase_is_as_frequent_as_lucene_counts(phrase: str, slop: int) -> Non
     matched = chatnoir.scores(letters(), query).keys()
     for number, text in enumerate(TEXTS + LONGER):
         positions = [[n for n, letter in enumerate(text) if letter == searched] for searched in phrase]
-        count = match.frequency(positions, [*map(ord, phrase)], slop) if all(positions) else 0.0
+        count = phrases.frequency(positions, [*map(ord, phrase)], slop) if all(positions) else 0.0
         assert (count > 0) == (number in matched)
         if count and len(text) > 20:
             assert count == _lucenes(letters().explain(query, number))

@@ -130,14 +130,15 @@ def test_minsc_uses_the_best_rank_in_all_pages(write: Write, folder: Path) -> No
 
 
 def test_bm25_gives_both_stances_the_same_images(folder: Path) -> None:
-    run = package.run("bm25", folder, stance="both")
+    run = package.run("bm25-images", folder, stance="both")
     assert [(line.stance, line.document, line.rank) for line in run] == [("PRO", ONE, 1), ("CON", ONE, 1)]
+    assert [line.stance for line in package.run("bm25-images", folder)] == ["PRO"]
 
 
 def test_terriers_idf_is_negative_for_a_term_of_most_images(write: Write, folder: Path) -> None:
     """Its words are ASCII; it omits stop words and those with 5 digits, 4 equal characters or 21 letters."""
     page(write, TWO, "Pc", "Tenures' tenur\u00e9, whereas 1234a5 baaaab abcdefghijklmnopqrstu")
-    run = package.run("bm25", folder, engine="terrier", k1=1.2, b=0.75, stance="PRO")
+    run = package.run("bm25-images", folder)
     # idf = log2((2 - 2 + 0.5) / (2 + 0.5)); tf = 1 and 2; lengths 3 and 2, mean 2.5
     idf = -2.321928
     expected = [idf * 2.2 * tf / (tf + 1.2 * (0.25 + 0.75 * length / 2.5)) for tf, length in ((1, 3), (2, 2))]

@@ -9,7 +9,7 @@ import pytest
 from neighbours import neighbour
 from touche import scan
 from touche.data.datasets import open_dataset
-from touche.documents.document_records import Argument
+from touche.documents.document_records import Argument, premises_of
 from touche.scan.lengths import Array
 from touche.scan.tokens import analysis_named
 
@@ -25,11 +25,12 @@ def columns(topic: str, title: str, argument: Argument) -> Row:
     argsme = neighbour("argsme", "baseline")
     terms = analysis_named("stopped").terms
     rarity = np.log(1 + 9_999.5 / 1.5)
-    texts = {"premises": argsme.lengthened_premises("unseen", argument), "conclusion": argument.conclusion}
+    texts = {"premises": premises_of(argument), "conclusion": argument.conclusion}
+    offsets = {"premises": argsme.ADDED_TOKENS, "conclusion": 0}
     parts = {("page", topic, argument.id.partition("-")[0]): 1.0}
     for field, mean in MEANS.items():
         words = Counter(terms(texts[field]))
-        length = scan.before_lucene_7(np.array([float(words.total())]))
+        length = scan.before_lucene_7(np.array([float(words.total() + offsets[field])]))
         known = scan.Term(1, 1, 10_000, round(10_000 * mean))
         for term in terms(title):
             if words[term]:

@@ -11,7 +11,7 @@ from touche.documents.pages import Page
 from touche.lucene.analysis import analyzer_named
 from touche.lucene.java import bytes_ref, java, string
 
-fields, queries = (neighbour("chatnoir-bm25f", name) for name in ("fields", "query"))
+fields, queries = (neighbour("chatnoir-bm25f", name) for name in ("engine.fields", "engine.query"))
 
 _OPERATORS = {r"\s+AND\s+": " +", r"\s+OR\s+": " | "}
 _QUOTED = re.compile('("[^"]*")')

@@ -187,9 +187,9 @@ def test_a_function_has_no_image(tmp_path: Path) -> None:
 def test_the_run_that_is_returned_is_that_of_its_file_and_needs_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with_files = package.run("bm25", TASK, output=tmp_path, stance="PRO")
+    with_files = package.run("bm25-images", "spot-check/images", output=tmp_path)
     assert with_files == read_run(tmp_path / "run.txt") and str(with_files.path) == with_files.tag
     assert (tmp_path / "ir-metadata.yml").exists()
     monkeypatch.delattr(outputs, "write_whole")
     monkeypatch.delattr(provenance, "metadata")
-    assert package.run("bm25", TASK, stance="PRO") == with_files
+    assert package.run("bm25-images", "spot-check/images") == with_files

@@ -210,6 +210,22 @@ def test_a_formula_of_three_lines_is_a_model() -> None:
     assert seen == [([100, 2], [100, 2], 2, 3), ([100, 2], [96, 2], 2, 3)]
 
 
+def test_a_length_offset_counts_like_other_words_in_one_field_before_rounding() -> None:
+    """A byte stores the length 101 as 96. Only arguments with premises count for the mean."""
+    contents = {"a": ("cat " * 3 + "dog " * 93, "cat"), "b": ("cat bird", "cat cat"), "c": ("", "cat")}
+    rankings = []
+    for words, offset in ((5, {}), (0, {0: 5})):
+        arguments = [
+            Argument(id, conclusion, (premise + words * " other",) if premise else ())
+            for id, (premise, conclusion) in contents.items()
+        ]
+        topic = Topic("1", "Cat")
+        collection = scan.Collection.of([topic], arguments, "standard", FIELDS)
+        scoring = scan.Scoring(scan.bm25(0.9, 0.4), [1, 1], length_offset=offset)
+        rankings.append(list(collection.rank([topic], scoring, depth=9)))
+    assert rankings[0] == rankings[1] and len(rankings[0][0][1]) == 3
+
+
 WRONG: dict[str, Callable[[Any], Any]] = {
     "nan": lambda tf: np.where(tf > 1, np.nan, 1.0),
     "-inf": lambda tf: np.full(len(tf), -np.inf),

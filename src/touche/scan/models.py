@@ -59,7 +59,7 @@ class _DirichletLM:
     mu: float
 
     def __call__(self, tf: Array, length: Array, term: Term) -> Array:
-        gain: Array = np.log(1 + tf / (self.mu * term.probability)) + np.log(self.mu / (self.mu + length))
+        gain = np.log(1 + tf / (self.mu * term.probability)) + np.log(self.mu / (self.mu + length))
         return np.maximum(0, gain)
 
 
@@ -90,8 +90,7 @@ class _BM25:
         length_share = self.b * length.astype(np.float32) / np.float32(term.mean_length)
         with np.errstate(divide="ignore"):  # infinite when k1 = 0, so that tf doesn't matter
             inverse_k = 1 / (self.k1 * ((1 - self.b) + length_share))
-        score: Array = weighted_idf - weighted_idf / (1 + tf.astype(np.float32) * inverse_k)
-        return score
+        return weighted_idf - weighted_idf / (1 + tf.astype(np.float32) * inverse_k)
 
 
 def dph(tf: Array, length: Array, term: Term) -> Array:
@@ -105,9 +104,8 @@ def dph(tf: Array, length: Array, term: Term) -> Array:
         term: the term's statistics.
     """
     f = _relative_frequency(tf, length)
-    score: Array = tf * _log2_frequency_ratio(tf, length, term) + 0.5 * np.log2(2 * pi * tf * (1 - f))
-    score *= np.square(1 - f) / (tf + 1)
-    return score
+    divergence = tf * _log2_frequency_ratio(tf, length, term) + 0.5 * np.log2(2 * pi * tf * (1 - f))
+    return divergence * (np.square(1 - f) / (tf + 1))
 
 
 def dlh(tf: Array, length: Array, term: Term) -> Array:
@@ -123,8 +121,7 @@ def dlh(tf: Array, length: Array, term: Term) -> Array:
     """
     f = _relative_frequency(tf, length)
     divergence = tf * _log2_frequency_ratio(tf, length, term) + (length - tf) * np.log2(1 - f)
-    score: Array = (divergence + 0.5 * np.log2(2 * pi * tf * (1 - f))) / (tf + 0.5)
-    return score
+    return (divergence + 0.5 * np.log2(2 * pi * tf * (1 - f))) / (tf + 0.5)
 
 
 def pl2(c: float = 1.0) -> Formula:
@@ -153,17 +150,14 @@ class _PL2:
         mean = term.ttf / term.documents
         tfn = tf * np.log2(1 + self.c * term.mean_length / length)
         poisson = tfn * np.log2(tfn / mean) + (mean - tfn) * _LOG2_E
-        score: Array = (poisson + 0.5 * np.log2(2 * pi * tfn)) / (tfn + 1)
-        return score
+        return (poisson + 0.5 * np.log2(2 * pi * tfn)) / (tfn + 1)
 
 
 def _relative_frequency(tf: Array, length: Array) -> Array:
     """Returns f = tf / length, but below 1, because formulas contain log2(1 - f)."""
-    relative: Array = np.where(tf < length, tf / length, _NEARLY_ONE)
-    return relative
+    return np.where(tf < length, tf / length, _NEARLY_ONE)
 
 
 def _log2_frequency_ratio(tf: Array, length: Array, term: Term) -> Array:
     """Returns log2(f (mean length) N / ttf): f = tf / length relative to the collection's N documents."""
-    log_ratio: Array = np.log2(tf * term.mean_length / length * (term.documents / term.ttf))
-    return log_ratio
+    return np.log2(tf * term.mean_length / length * (term.documents / term.ttf))

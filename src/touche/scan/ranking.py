@@ -102,6 +102,8 @@ class Scoring:
         boosts: the weight of each field.
         best_field: whether the best field counts, instead of the sum of all fields.
         length_rounding: maps lengths to those that the model sees.
+        length_offset: how many tokens to add to a field's lengths, by the field's index. They are added
+            before lengths are rounded, and count for the mean length.
         required: whether a field, by its index, has to contain ``any`` or ``all`` terms of a topic.
     """
 
@@ -109,6 +111,7 @@ class Scoring:
     boosts: Sequence[float] = (1.0,)
     best_field: bool = False
     length_rounding: Callable[[Array], Array] = one_byte
+    length_offset: Mapping[int, int] = field(default_factory=dict)
     required: Mapping[int, Literal["any", "all"]] = field(default_factory=dict)
 
 
@@ -191,7 +194,10 @@ class Collection:
         best = _BestOfParts(
             terms=[{indexes[term]: weight for term, weight in query} for query in queries],
             among=[topic.candidates for topic in topics],
-            statistics=self.statistics,
+            statistics=[
+                statistics.lengthened(scoring.length_offset.get(field_index, 0))
+                for field_index, statistics in enumerate(self.statistics)
+            ],
             scoring=scoring,
             depth=depth,
         )
@@ -379,8 +385,10 @@ class _ScoredPart:
     @cached_property
     def _lengths(self) -> list[Array]:
         """For each field the lengths that the model sees."""
+        offsets = self.scoring.length_offset
         return [
-            self.scoring.length_rounding(counts.lengths.astype(np.float64)) for counts in self.part.fields
+            self.scoring.length_rounding(counts.lengths.astype(np.float64) + offsets.get(field_index, 0))
+            for field_index, counts in enumerate(self.part.fields)
         ]
 
 

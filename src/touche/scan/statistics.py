@@ -1,7 +1,7 @@
 """A whole collection's statistics, added up from its parts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import nan
 from typing import Any
 
@@ -82,6 +82,15 @@ class Statistics:
             df=self.df + other.df,
             ttf=self.ttf + other.ttf,
         )
+
+    def lengthened(self, length_offset: int) -> "Statistics":
+        """Returns the statistics as if each document with a token had more tokens of other terms.
+
+        Args:
+            length_offset: how many more tokens.
+        """
+        documents = max(self.documents, 0)  # if unknown, the mean length is NaN whatever the number of tokens
+        return replace(self, tokens=self.tokens + length_offset * documents)
 
     def term(self, index: int, weight: float = 1.0) -> Term:
         """Returns a term's statistics.

@@ -14,7 +14,7 @@ from touche.io.origin import clone
 _EXAMPLE = "my-team"  # in all files, the new name replaces it, also in the function's name, my_team
 _CONTRIBUTED = "my-method"  # an example in the form of this repository's baselines
 _PAIRS = "my-pairs"  # its files replace the example's, for a baseline that ranks pairs of sentences
-_METHOD = re.compile("BM25 over lower-cased words, with the\npackage .*\\.")  # in the example's README
+_METHOD = "BM25 with English stems, the same as in\nthe baseline `bm25`."  # in the example's README
 _METHOD_OF_PAIRS = "DirichletLM's pairs of sentences,\nthose with a short sentence last."
 ARGUMENTS = "arguments"
 PARTS = (ARGUMENTS, "passages", "pairs")
@@ -34,7 +34,7 @@ _CONTRIBUTED_TEST = "test_my_method.py"
 _CONTRIBUTED_FILES = ("Dockerfile", "README.md", "expected.toml", "baseline.py")
 # Names that the function can't have: Python's, and those in baseline.py (without capitals).
 _OF_BASELINE = (
-    "baseline check_range likelihood np pairs scan short_ones_last tokenize with_unmatched words".split()
+    "baseline check_range conclusion_of likelihood np pairs premises_of scan short_ones_last".split()
 )
 _TAKEN = {*_OF_BASELINE, *dir(builtins), *kwlist}
 
@@ -122,7 +122,7 @@ def _text(example: str, name: str, part: str) -> str:
     if name.endswith((".md", ".yml")):  # the other files are for several parts
         text = text.replace(f"spot-check/{ARGUMENTS}", f"spot-check/{part}")
     if part == "pairs":
-        text = _METHOD.sub(_METHOD_OF_PAIRS, text).replace("--b 0.4", "--shortest 20")
+        text = text.replace(_METHOD, _METHOD_OF_PAIRS).replace("--b 0.75", "--shortest 20")
     return text
 
 

@@ -1,7 +1,10 @@
-"""BM25 (Robertson et al. 1994) using the package rank_bm25."""
+"""BM25 (Robertson et al. 1994) with English stems and Anserini's defaults."""
 
-from rank_bm25 import BM25Okapi
-from touche import Documents, Rankings, Topics, baseline, check_range, with_unmatched, words
+from typing import Literal
+
+from touche import Documents, Rankings, Topics, baseline, check_range, conclusion_of, premises_of, scan
+
+TITLE_AND_TEXT = {"text": premises_of, "title": conclusion_of}
 
 
 @baseline
@@ -9,38 +12,26 @@ def my_team(
     topics: Topics,
     documents: Documents,
     *,
-    k1: float = 1.5,
-    b: float = 0.75,
+    k1: float = 0.9,
+    b: float = 0.4,
+    multifield: bool = False,
+    stance: Literal["FIRST", "SECOND", "NEUTRAL", "NO"] = "NO",
     depth: int = 1000,
 ) -> Rankings:
-    """Ranks documents for the topic's title with BM25, using rank_bm25's defaults.
+    """Ranks documents with BM25 for the topic's title, using Anserini's defaults.
 
-    k1: saturation of the word frequency; with a larger k1, repeated words add more.
+    k1: saturation of the term frequency; with a larger k1, repeated terms add more.
     b: influence of the document's length, from 0 to 1.
+    multifield: score title and text (conclusion and premises) as two fields of equal weight.
+    stance: stance of all documents, for topics that compare two objects.
     depth: number of documents per topic.
     """
+    check_range("k1", k1, 0, 1e9)
     check_range("b", b, 0, 1)
-    texts = {document.id: document.text for document in documents}
-    if not any(map(tokenize, texts.values())):  # no words: rank_bm25 would divide by 0
-        for topic in topics:
-            candidates = texts.keys() & (topic.candidates or ())  # no other documents are ranked
-            yield topic, with_unmatched([], candidates, depth)
-        return
-    indexes = {id: index for index, id in enumerate(texts)}  # which is how rank_bm25 identifies documents
-    bm25 = BM25Okapi(map(tokenize, texts.values()), k1=k1, b=b)
-    for topic in topics:
-        query = tokenize(topic.title)
-        among = texts.keys() if topic.candidates is None else topic.candidates & texts.keys()
-        # Scores can be 0 or negative, so they don't tell whether a document contains a word from the
-        # title. doc_freqs does.
-        matching = [id for id in among if bm25.doc_freqs[indexes[id]].keys() & query]
-        scores = bm25.get_batch_scores(query, [indexes[id] for id in matching])
-        ranked = sorted(zip(scores, matching, strict=True), reverse=True)  # best first
-        # Candidates are ranked even if they contain no word from the title; other documents are not.
-        unmatched = set() if topic.candidates is None else among - set(matching)
-        yield topic, with_unmatched([(id, score) for score, id in ranked[:depth]], unmatched, depth)
-
-
-def tokenize(text: str) -> list[str]:
-    """Returns a text's words in lower case."""
-    return words(text.lower())
+    fields = TITLE_AND_TEXT if multifield else scan.ONE_FIELD
+    rankings = scan.rank(topics, documents, scan.bm25(k1, b), analysis="english", fields=fields, depth=depth)
+    for topic, hits in rankings:
+        if topic.objects:
+            yield topic, [(document, score, stance) for document, score in hits]
+        else:
+            yield topic, hits

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from touche import Page, scan
 
 SETTINGS: Mapping[str, Any] = tomllib.loads(
-    (Path(__file__).parent / "chatnoir.toml").read_text(encoding="utf-8")
+    (Path(__file__).parents[1] / "chatnoir.toml").read_text(encoding="utf-8")
 )
 FILTERS = SETTINGS["filters"]
 # Why a filter removes a page.

@@ -146,5 +146,4 @@ def _saturate(tf: scan.Array, lengths: scan.Array, term: scan.Term, boosted_idf:
     one = np.float32(1)
     mean = np.float32(term.mean_length if len(tf) else 1)  # without documents, the mean would divide by 0
     inverse_k = one / (K1 * ((one - B) + B * lengths / mean))
-    scores: scan.Array = boosted_idf - boosted_idf / (one + tf * inverse_k)
-    return scores
+    return boosted_idf - boosted_idf / (one + tf * inverse_k)

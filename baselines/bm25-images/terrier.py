@@ -1,27 +1,13 @@
-"""Terrier's BM25 and terms: Porter stems of English tokens without its stop words."""
+"""Terrier's terms: Porter stems of English tokens without its stop words."""
 
 import re
-from collections.abc import Callable
 from functools import cache, lru_cache
-from math import log2
 from pathlib import Path
-from typing import Any
 
-from touche import scan
+from touche import AnyDocument, scan
 
 # EnglishTokeniser skips words with more than 20 characters, 4 digits, or 3 equal characters in a row.
 _OMITTED = re.compile(r".{21}|(?:[a-z]*[0-9]){5}|.*(.)\1{3}")
-
-
-def bm25(k1: float, b: float) -> scan.Formula:
-    """Returns Terrier's BM25. A term in most documents lowers the score."""
-
-    def formula(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:
-        idf = log2((term.documents - term.df + 0.5) / (term.df + 0.5))
-        score: scan.Array = idf * (k1 + 1) * tf / (tf + k1 * (1 - b + b * length / term.mean_length))
-        return score
-
-    return formula
 
 
 def terms(text: str) -> list[str]:
@@ -31,9 +17,9 @@ def terms(text: str) -> list[str]:
     return [term for term in map(_term, words) if term]
 
 
-def joined_terms(field: Callable[[Any], str], document: Any) -> str:
-    """Returns the terms in a document's field, separated by blanks."""
-    return " ".join(terms(field(document)))
+def joined_terms(document: AnyDocument) -> str:
+    """Returns the terms in a document's text, separated by blanks."""
+    return " ".join(terms(document.text))
 
 
 @lru_cache(1 << 16)
