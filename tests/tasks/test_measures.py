@@ -35,7 +35,7 @@ from touche.tasks.measures import parsed
         ("bpref", Measure("Bpref", condenses=True)),
         ("Bpref(rel=2)", Measure("Bpref(rel=2)", condenses=True)),
         ("P(judged_only=True)@5", Measure("P(judged_only=True)@5", 5, condenses=True)),
-        ("P(judged_only=False)@5", Measure("P(judged_only=False)@5", 5)),
+        ("P(judged_only=False)@5", Measure("P@5", 5)),
         ("set_recall", Measure("SetR")),
     ],
 )
