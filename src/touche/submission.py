@@ -12,12 +12,12 @@ from touche.data.places import find_corpus, locate_topics
 from touche.errors import MissingDataError
 from touche.evaluation.linting import Findings, lint_runs
 from touche.tasks import PAIR, Rules
-from touche.trec.run_forms import AnyRun, run_sources
+from touche.trec.run_forms import AnyRuns, run_sources
 from touche.trec.topics import read_topics
 
 
 def lint(
-    runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun],
+    runs: AnyRuns,
     task: str,
     *,
     teams: 'Sequence[str] | Mapping[str, str | Sequence[str]] | Literal["per-folder"] | None' = None,

@@ -26,7 +26,7 @@ from touche.tasks import Task
 from touche.trec.by_stance import in_rankings
 from touche.trec.columns import Run
 from touche.trec.framed import Table
-from touche.trec.run_forms import AnyRun, list_of_runs, read_runs, read_sources, run_sources
+from touche.trec.run_forms import AnyRun, SeveralRuns, list_of_runs, read_runs, read_sources, run_sources
 from touche.trec.topics import in_order
 
 NEAR = 5  # ranks
@@ -89,18 +89,16 @@ class ScoredOverlap(Overlap):
 
 
 @overload
-def overlap(
-    runs: Sequence[AnyRun] | Mapping[str, AnyRun], task: None = None, *, baseline: None = None
-) -> Table[Overlap]: ...
+def overlap(runs: SeveralRuns, task: None = None, *, baseline: None = None) -> Table[Overlap]: ...
 @overload
 def overlap(
-    runs: Sequence[AnyRun] | Mapping[str, AnyRun],
+    runs: SeveralRuns,
     task: str,
     *,
     baseline: tuple[AnyRun, AnyRun] | None = None,
 ) -> Table[ScoredOverlap]: ...
 def overlap(
-    runs: Sequence[AnyRun] | Mapping[str, AnyRun],
+    runs: SeveralRuns,
     task: str | None = None,
     *,
     baseline: tuple[AnyRun, AnyRun] | None = None,

@@ -27,7 +27,7 @@ from touche.io.grouping import group_by
 from touche.io.markup import MARKUP, Markup
 from touche.io.optional import imported
 from touche.tasks.measures import parse_measures
-from touche.trec.run_forms import AnyQrels, AnyRun, qrels_source, read_sources, run_sources
+from touche.trec.run_forms import AnyQrels, AnyRun, AnyRuns, qrels_source, read_sources, run_sources
 
 if TYPE_CHECKING:
     from ir_measures.measures import Measure
@@ -143,13 +143,13 @@ class WideTable:
 
 
 def wide(
-    runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun],
+    runs: AnyRuns,
     task: str | None = None,
     evaluator: str | None = "both",
     *,
     pairs: Literal["exact", "any-order"] = "exact",
     measure: "str | Measure | Sequence[str | Measure] | None" = None,
-    qrels: AnyQrels = None,
+    qrels: AnyQrels | None = None,
     reference: AnyRun | None = None,
     every_two: bool = False,
 ) -> WideTable:

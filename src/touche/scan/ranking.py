@@ -24,7 +24,6 @@ from touche.scan.models import Formula, Weighted
 from touche.scan.reading import Reading, read_parts
 from touche.scan.statistics import Statistics, Term, sum_by_field
 from touche.scan.tokens import analysis_named
-from touche.trec.records_in_memory import unread
 from touche.trec.runs import with_unmatched
 from touche.trec.topics import Topic
 
@@ -80,7 +79,6 @@ def rank(
         raise ParameterError(
             f"boosts has {min(unknown)!r}, which is not a field; the fields are {', '.join(fields)}"
         )
-    topics = list(unread(topics, "topics"))  # they are read twice, and may be an iterator
     collection = Collection.of(topics, documents, analysis, fields, queries)
     scoring = Scoring(
         model=model,

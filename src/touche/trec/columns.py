@@ -16,7 +16,7 @@ from touche.errors import check_choice
 from touche.io.identifiers import expanded
 from touche.io.optional import imported
 from touche.io.writing import write_whole
-from touche.trec.framed import FRAME_NAMES, Framed
+from touche.trec.framed import FRAME_NAMES, Shown
 
 if TYPE_CHECKING:
     from ir_measures import ScoredDoc  # not installed in images
@@ -112,7 +112,7 @@ class Words:
 
 
 @dataclass(frozen=True, eq=False)
-class Run(Sequence[RunLine], Framed):
+class Run(Sequence[RunLine], Shown):
     """A run as columns. It is also the sequence of its lines, in file order.
 
     Attributes:
@@ -161,12 +161,10 @@ class Run(Sequence[RunLine], Framed):
     def __getitem__(self, index: int) -> RunLine: ...
     @overload
     def __getitem__(self, index: slice) -> "Run": ...
-    def __getitem__(self, index: Any) -> Any:
-        """Returns a line, or a slice of lines in file order. A name returns a column of ``frame``."""
+    def __getitem__(self, index: int | slice) -> Any:
+        """Returns a line, or a slice of lines in file order."""
         if isinstance(index, slice):
             return self.take(index)
-        if not isinstance(index, int | np.integer):
-            return self.frame()[index]  # in rank order
         position = range(len(self))[index]  # counts negative indices from the end, or raises an IndexError
         return next(iter(self.take([position])))
 
