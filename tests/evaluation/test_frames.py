@@ -39,5 +39,5 @@ def test_a_function_runs_on_a_folder_and_says_what_it_did_not_find(write: Write)
     documents = '{"docno": "d1", "text": "a"}\n{"docno": "d2", "text": "aa"}\n'
     folder = write("in/documents.jsonl", documents).parent
     with pytest.warns(UserWarning, match="mine: nothing found for topic 2: b"):
-        frame = package.run(mine, folder, weight=2)
+        frame = package.run(mine, folder, weight=2).frame()
     assert frame.values.tolist() == [["1", "d2", 0, 4.0], ["1", "d1", 1, 2.0]]

@@ -181,7 +181,7 @@ def test_ids_stay_texts_and_whole_numbers_become_texts() -> None:
         ({}, "the run is empty"),
         ([], "is not a run; pass a path"),
         ("no-such-file.txt", "cannot be read"),
-        (b"1 Q0 a 1 1 t", r"is not a text; pass a path as os\.fsdecode\(path\)"),
+        (b"1 Q0 a 1 1 t", r"is not a run; pass a path as os\.fsdecode\(path\)"),
         (
             5,
             "run: 5 is not a run; pass a path, a Run, a frame with the columns qid, docno and score, or",

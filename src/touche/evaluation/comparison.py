@@ -273,15 +273,15 @@ def compare(
 
 
 def nothing_to_compare(
-    reasons: Sequence[str], remedy: str = "pass runs that share at least two scored topics"
+    why_missing: Sequence[str], remedy: str = "pass runs that share at least two scored topics"
 ) -> ToucheError:
     """Returns the error for runs without a comparison.
 
     Args:
-        reasons: why pairs are missing.
+        why_missing: sentences on why pairs are missing; the error gives the first.
         remedy: what to do.
     """
-    why = f": {reasons[0]}" if reasons else ""
+    why = f": {why_missing[0]}" if why_missing else ""
     return ToucheError(f"nothing to compare{why}; {remedy}")
 
 

@@ -328,7 +328,7 @@ def fused_run(
             # As if written to a run file and read, so that a fused run is the same in memory.
             scores=orjson.loads(orjson.dumps(scores[best], option=orjson.OPT_SERIALIZE_NUMPY)),
             tags=[tag] * len(best),
-            numbers=range(size + 1, size + len(best) + 1),
+            line_numbers=range(size + 1, size + len(best) + 1),
         )
         size += len(best)
     return columns.run(tag)

@@ -17,11 +17,11 @@ from touche.evaluation.scoring import Judged, Scored, check_evaluators, label_of
 from touche.evaluation.significance import bootstrap_intervals
 from touche.evaluation.stances import ClassScores, StanceEvaluation
 from touche.io.grouping import group_by
+from touche.io.identifiers import in_order
 from touche.tasks import STANCE, Task
 from touche.tasks.measures import parse_measures
 from touche.trec.framed import Table
 from touche.trec.run_forms import AnyQrels, AnyRuns, qrels_source, read_sources, run_sources
-from touche.trec.topics import in_order
 
 if TYPE_CHECKING:
     from ir_measures.measures import Measure

@@ -51,6 +51,11 @@ def is_word(value: object) -> bool:
     return all(char.isprintable() or category(char) == "Co" for char in value)
 
 
+def in_order(number: str) -> tuple[int, str]:
+    """Returns a sort key that puts topic 2 before topic 10."""
+    return len(number), number
+
+
 def is_path(value: object) -> TypeGuard[AnyPath]:
     """Returns whether a value is a path: a string, or an object that stands for one, but not for bytes."""
     return isinstance(value, str) or (isinstance(value, PathLike) and isinstance(fspath(value), str))

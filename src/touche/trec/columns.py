@@ -27,7 +27,7 @@ Order = Mapping[str, Lines]  # each topic's lines
 _RANKED_STANCES = {"PRO", "CON"}  # stances that can have their own rankings
 NO_STANCE = "Q0"  # the second column of lines without a stance
 _NO_STANCES = {"Q0", "QO", "ITER", "ITERATION", "-"}  # what other tools write there, or one number
-_COLUMNS = "topics stances documents ranks scores tags numbers".split()
+_COLUMNS = "topics stances documents ranks scores tags line_numbers".split()
 _NO_LINES = np.empty(0, np.intp)  # joined with all rankings, because numpy can't join zero arrays
 
 
@@ -120,7 +120,7 @@ class Run(Sequence[RunLine], Shown):
         topics, stances, tags: each line's words.
         documents: each line's document id.
         ranks, scores: ranks and scores as written.
-        numbers: each line's number in the file.
+        line_numbers: each line's number in the file, from 1.
         unread: an error for each line of the file that couldn't be read. Only the reader of runs with a
             ranking per stance skips such lines; for the others, the first one is an error.
     """
@@ -132,7 +132,7 @@ class Run(Sequence[RunLine], Shown):
     ranks: NDArray[np.int64]
     scores: NDArray[np.float64]
     tags: Words
-    numbers: NDArray[np.int64]
+    line_numbers: NDArray[np.int64]
     unread: tuple[Any, ...] = field(default=(), repr=False)  # of ``runs.LineError``
 
     @classmethod
@@ -404,7 +404,7 @@ class Columns:
         ranks: Sequence[int],
         scores: Sequence[float] | NDArray[np.float64],
         tags: Sequence[str],
-        numbers: Sequence[int] | NDArray[np.int64],
+        line_numbers: Sequence[int] | NDArray[np.int64],
     ) -> None:
         """Adds lines; the columns are ``Run``'s attributes."""
         block = {
@@ -414,7 +414,7 @@ class Columns:
             "ranks": np.array(ranks, np.int64),
             "scores": np.array(scores, np.float64),
             "tags": _encoded(tags, self._codes["tags"]),
-            "numbers": np.array(numbers, np.int64),
+            "line_numbers": np.array(line_numbers, np.int64),
         }
         self._blocks.append(block)
 
@@ -427,7 +427,7 @@ class Columns:
             ranks=[line.rank for _, line in lines],
             scores=[line.score for _, line in lines],
             tags=[line.tag for _, line in lines],
-            numbers=[number for number, _ in lines],
+            line_numbers=[number for number, _ in lines],
         )
 
     def run(self, path: Path | str) -> Run:
@@ -450,5 +450,5 @@ class Columns:
             ranks=arrays["ranks"],
             scores=arrays["scores"],
             tags=Words([*self._codes["tags"]], arrays["tags"]),
-            numbers=arrays["numbers"],
+            line_numbers=arrays["line_numbers"],
         )

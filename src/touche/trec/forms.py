@@ -44,22 +44,29 @@ def unusable(value: object, name: str, noun: str, forms: str, of_iterator: str =
         name: what errors call it, such as ``run``.
         noun: what it should be, such as ``a run``.
         forms: the forms to choose from.
-        of_iterator: what to make of an iterator if it doesn't yield records, such as ``a list of its runs``.
+        of_iterator: as in ``remedy_for``.
     """
-    remedy = remedy_for(value)
-    if isinstance(value, Iterator) and of_iterator:
-        remedy = f"{remedy}, or {of_iterator}"
-    return ToucheError(f"{name}: {quoted(value)} is not {noun}; {remedy or f'pass {forms}'}")
+    remedy = remedy_for(value, of_iterator) or f"pass {forms}"
+    return ToucheError(f"{name}: {quoted(value)} is not {noun}; {remedy}")
 
 
-def remedy_for(value: object) -> str:
-    """Returns which form to pass instead of an open file, bytes, an iterator or records; empty for others."""
+def remedy_for(value: object, of_iterator: str = "") -> str:
+    """Returns which form to pass instead of an open file, bytes, an iterator or records.
+
+    Args:
+        value: what was passed.
+        of_iterator: what an iterator can become if it doesn't yield records, such as ``a list of its runs``.
+
+    Returns:
+        The second half of an error message; empty for any other value.
+    """
     if hasattr(value, "read"):
         return "pass its path instead of an open file"
     if isinstance(value, bytes):
         return "pass a path as os.fsdecode(path)"
     if isinstance(value, Iterator):
-        return "make a frame of its records, such as pandas.DataFrame(records)"
+        remedy = "make a frame of its records, such as pandas.DataFrame(records)"
+        return f"{remedy}, or {of_iterator}" if of_iterator else remedy
     records = value if isinstance(value, list | tuple) and not hasattr(value, "_asdict") else [value]
     if any(isinstance(record, Mapping) or _has_fields(record) for record in records):
         return "pass a frame of the records, such as pandas.DataFrame(records), or a path"

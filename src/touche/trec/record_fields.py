@@ -39,12 +39,6 @@ def text_in(fields: Mapping[str, Any], field_names: Sequence[str], source_name: 
     return value
 
 
-def optional_text(fields: Mapping[str, Any], field: str) -> str:
-    """Returns a record's text; empty if it doesn't have one, or it isn't a string."""
-    value = fields.get(field)
-    return value if isinstance(value, str) else ""
-
-
 def _first_present(fields: Mapping[str, Any], field_names: Sequence[str], source_name: str, row: int) -> Any:
     """Returns the value of the first of these fields that a record has. Arguments as in ``text_in``."""
     for field in field_names:

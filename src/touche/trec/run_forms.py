@@ -125,12 +125,12 @@ def run_sources(runs: AnyRuns, *, distinct: bool = True) -> list[RunSource]:
         ToucheError: if a run in memory is unusable, a run or name is passed twice, or a path is a folder.
     """
     source_by_identity = dict[object, RunSource]()
-    taken = set[Path]()  # names
+    names_taken = set[Path]()
     sources = list[RunSource]()
     for run in list_of_runs(runs):
         identity = resolved(expanded(run)) if is_path(run) else id(run)
         if identity not in source_by_identity:
-            source_by_identity[identity] = _source(run, taken)
+            source_by_identity[identity] = _source(run, names_taken)
         elif str(run) == STANDARD_INPUT:
             raise InputError(STANDARD_INPUT, "standard input, passed twice", "pass it once")
         elif distinct:
@@ -139,9 +139,9 @@ def run_sources(runs: AnyRuns, *, distinct: bool = True) -> list[RunSource]:
     return _named(sources, [*runs]) if _are_named(runs) else sources
 
 
-def _source(run: AnyRun, taken: set[Path]) -> RunSource:
-    """Returns a run's source, and adds its name to the taken ones. If it's one of them, it becomes
-    ``NAME (2)`` or the like.
+def _source(run: AnyRun, names_taken: set[Path]) -> RunSource:
+    """Returns a run's source, and adds its name to ``names_taken``. If the name is already there, the run is
+    called ``NAME (2)`` or the like.
     """
     content: bytes | Run | None
     if is_path(run):
@@ -152,8 +152,8 @@ def _source(run: AnyRun, taken: set[Path]) -> RunSource:
     else:
         content = run_of(run)
         path = content.path
-    name = Path(numbered(str(path), {*map(str, taken)}))
-    taken.add(name)
+    name = Path(numbered(str(path), {*map(str, names_taken)}))
+    names_taken.add(name)
     return RunSource(path=path, content=content, name=name, passed=run)
 
 
@@ -278,7 +278,7 @@ def run_of(source: AnyRun, name: str = "run") -> Run:
         ranks=ranks,
         scores=scores,
         tags=[name] * size,
-        numbers=range(1, size + 1),
+        line_numbers=range(1, size + 1),
     )
     run = checked(columns.run(name), "check what made it")
     if "rank" not in table:
@@ -384,31 +384,31 @@ def qrels_source(qrels: AnyQrels | None) -> QrelsSource | None:
 
 
 def _table(
-    source: Frame | Mapping[Any, Any], source_name: str, wanted: Sequence[str], optional: Sequence[str] = ()
+    source: Frame | Mapping[Any, Any], source_name: str, required: Sequence[str], optional: Sequence[str] = ()
 ) -> dict[str, list[Any]]:
     """Returns the columns of a frame or of ``{topic: {document: value}}``, by their PyTerrier names.
 
     Args:
         source: the run or judgments.
         source_name: their name in errors.
-        wanted: the names of the required columns.
+        required: the names of the columns that it must have.
         optional: further columns, which only frames may have.
     """
     if isinstance(source, Mapping):
-        return _columns_of_mapping(source, source_name, wanted)
-    return _columns_of_frame(as_pandas(source), source_name, wanted, optional)
+        return _columns_of_mapping(source, source_name, required)
+    return _columns_of_frame(as_pandas(source), source_name, required, optional)
 
 
 def _columns_of_mapping(
-    source: Mapping[Any, Any], source_name: str, wanted: Sequence[str]
+    source: Mapping[Any, Any], source_name: str, required: Sequence[str]
 ) -> dict[str, list[Any]]:
-    """Returns the columns of ``{topic: {document: value}}``, named ``wanted`` in this order."""
+    """Returns the columns of ``{topic: {document: value}}``, named ``required`` in this order."""
     for topic, documents in source.items():
         if not isinstance(documents, Mapping):
             problem = f"topic {quoted(topic)} has {quoted(documents)}"
-            remedy = remedy_for(documents) or f"write {{topic: {{document: {wanted[-1]}}}}}"
+            remedy = remedy_for(documents) or f"write {{topic: {{document: {required[-1]}}}}}"
             raise ToucheError(f"{source_name}: {problem}; {remedy}")
-    topic_column, document_column, value_column = wanted
+    topic_column, document_column, value_column = required
     return {
         topic_column: [topic for topic, documents in source.items() for _ in documents],
         document_column: [document for documents in source.values() for document in documents],
@@ -417,22 +417,22 @@ def _columns_of_mapping(
 
 
 def _columns_of_frame(
-    frame: Any, source_name: str, wanted: Sequence[str], optional: Sequence[str]
+    frame: Any, source_name: str, required: Sequence[str], optional: Sequence[str]
 ) -> dict[str, list[Any]]:
     """Returns the columns that a pandas frame contains, by their PyTerrier names.
 
     Raises:
-        ToucheError: if a wanted column is missing, or a column occurs twice, including under its other name.
+        ToucheError: if a required column is missing, or a column occurs twice, even if under its other name.
     """
     table = {}
-    for column in (*wanted, *optional):
+    for column in (*required, *optional):
         names = (column, _OTHER_NAMES[column])
         present = [name for name in frame.columns if name in names]
         if not present and column in optional:
             continue
         if len(present) != 1:
             columns = counted(len(present), "column") if present else "no column"
-            raise ToucheError(f"{source_name} has {columns} {column!r}; it needs {', '.join(wanted)}")
+            raise ToucheError(f"{source_name} has {columns} {column!r}; it needs {', '.join(required)}")
         table[column] = frame[present[0]].to_list()
     return table
 
@@ -458,12 +458,12 @@ def _numbers(
 ) -> list[Any]:
     """Returns a column's values, which must be valid. The description says when they are."""
     # The first check is fast.
-    numbers = [value if type(value) is float else as_number(value) for value in table[column]]
-    for row, value in enumerate(numbers, 1):
+    values = [value if type(value) is float else as_number(value) for value in table[column]]
+    for row, value in enumerate(values, 1):
         if not is_valid(value):
             remedy = "convert the texts to numbers" if isinstance(value, str) else "correct it"
             raise InputError(source_name, f"{column} {quoted(value)} is not {description}", remedy, line=row)
-    return numbers
+    return values
 
 
 def _is_missing(value: Any) -> bool:

@@ -6,8 +6,9 @@ from typing import Any, TypeAlias
 
 from touche.errors import ToucheError
 from touche.io.identifiers import AnyPath, check_new_id, expanded, is_path
+from touche.io.json_lines import optional_text
 from touche.trec.forms import Frame, as_pandas, is_frame, unusable
-from touche.trec.record_fields import id_in, optional_text, text_in
+from touche.trec.record_fields import id_in, text_in
 from touche.trec.topics import NUMBER_NAMES, TITLE_NAMES, Topic, read_topics
 
 AnyTopics: TypeAlias = AnyPath | Sequence[Topic] | Mapping[Any, str] | Frame
