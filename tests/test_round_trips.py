@@ -1,6 +1,5 @@
 """What one function returns, every other function takes, in each form in which Python passes it."""
 
-import io
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -25,17 +24,16 @@ RUN_FORMS: dict[str, Callable[[touche.Run, Path], Any]] = {
     "pyterrier": lambda run, folder: run.frame(),
     "ir_measures": lambda run, folder: run.frame("ir_measures"),
     "dictionary": lambda run, folder: run.as_dict(),
-    "records": lambda run, folder: run.scored_docs(),
+    "frame of records": lambda run, folder: pandas.DataFrame(run.scored_docs()),
     "path": lambda run, folder: written(run, folder),
     "text": lambda run, folder: str(written(run, folder)),
-    "file": lambda run, folder: io.StringIO(run.text()),
 }
 QRELS_FORMS: dict[str, Callable[[touche.Qrels, Path], Any]] = {
     "Qrels": lambda qrels, folder: qrels,
     "pyterrier": lambda qrels, folder: qrels.frame(),
     "ir_measures": lambda qrels, folder: qrels.frame("ir_measures"),
     "dictionary": lambda qrels, folder: {topic: dict(grades) for topic, grades in qrels.items()},
-    "records": lambda qrels, folder: qrels.records(),
+    "frame of records": lambda qrels, folder: pandas.DataFrame(qrels.records()),
     "path": lambda qrels, folder: qrels.write(folder / "judged.qrels"),
 }
 TAKES_RUNS: dict[str, Callable[[Any, Any, Path], Any]] = {  # with a second run
@@ -87,7 +85,7 @@ TOPIC_FORMS: dict[str, Callable[[touche.TaskData], Any]] = {
     "topics": lambda data: data.topics,
     "frame": lambda data: data.topics.frame(),
     "dictionary": lambda data: {topic.number: topic.title for topic in data.topics},
-    "iterator": lambda data: iter(data.topics),
+    "list": lambda data: [*data.topics],
 }
 DOCUMENT_FORMS: dict[str, Callable[[touche.TaskData], Any]] = {
     "Documents": lambda data: data.documents,
@@ -192,7 +190,6 @@ SCORES = {"1": {"a": 2.0, "b": 1.0}}
         (SCORES, ["run"]),
         ({"mine": SCORES}, ["mine"]),
         ({"mine": SCORES, "their run": touche.run_of(SCORES)}, ["mine", "their run"]),
-        ({"mine": touche.run_of(SCORES).scored_docs()}, ["mine"]),
         ({1: pandas.DataFrame({"qid": ["1"], "docno": ["a"], "score": [1.0]})}, ["1"]),
         ([pandas.DataFrame({"query_id": ["1"], "doc_id": ["a"], "score": [1.0]})], ["run"]),
         (
@@ -238,4 +235,5 @@ def test_significant_is_a_boolean_in_every_row() -> None:
     runs = touche.run("bm25", "spot-check/passages"), touche.run("stance-lexicon", "spot-check/passages")
     table = touche.compare(runs, "spot-check/passages")
     assert {row.dimension for row in table} >= {"relevance", "stance"}
-    assert table["significant"].dtype == bool and len(table[table.significant]) < len(table)
+    frame = table.frame()
+    assert frame["significant"].dtype == bool and len(frame[frame["significant"]]) < len(frame)

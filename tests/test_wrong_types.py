@@ -1,17 +1,22 @@
 """Public functions refuse values of other types with an error of their own, never with another exception."""
 
 import inspect
+import io
+import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+import pandas
 import pytest
+from ir_measures import Qrel, ScoredDoc
 
 import touche
 from touche.errors import ToucheError
 
 WRONG = (5, 1.5, True, None, b"bytes", object(), [1], {1: 2}, ["x", 3], (None,), {"a": None}, "\0")
 RUN = {"11": {"d1": 2.0, "d2": 1.0}}
+OTHER_RUN = {"11": {"d2": 2.0, "d1": 1.0}}  # because passing one object twice is an error of its own
 QRELS = {"11": {"d1": 1}}
 TASK = "spot-check/passages"
 # What a call needs besides the tried parameter. All other public functions need nothing, or aren't called
@@ -21,11 +26,11 @@ VALID: dict[str, dict[str, Any]] = {
     "check_cards": {},
     "check_range": {"name": "b", "value": 1.0, "least": 0, "most": 2},
     "check_writable": {},
-    "compare": {"runs": [RUN, RUN], "task": TASK},
+    "compare": {"runs": [RUN, OTHER_RUN], "task": TASK},
     "digest_images": {},
     "evaluate": {"runs": RUN, "task": TASK},
     "fetch": {"datasets": "spot-check/arguments", "output": "fetched"},
-    "fuse": {"runs": {"a": RUN, "b": RUN}},
+    "fuse": {"runs": {"a": RUN, "b": OTHER_RUN}},
     "identify": {"run": RUN, "task": TASK},
     "imported": {"module": "json", "extra": "apis"},
     "lint": {"runs": RUN, "task": TASK},
@@ -34,7 +39,7 @@ VALID: dict[str, dict[str, Any]] = {
     "list_images": {},
     "load": {},
     "make_folder": {},
-    "overlap": {"runs": {"a": RUN, "b": RUN}},
+    "overlap": {"runs": {"a": RUN, "b": OTHER_RUN}},
     "published": {},
     "published_topics": {"task": TASK},
     "pyterrier": {"baseline": "bm25"},
@@ -91,6 +96,67 @@ def test_values_of_other_types_are_refused_or_accepted(
                 raise AssertionError(f"{name}({parameter.name}={value!r})") from error
 
 
+FORMS = (
+    (touche.AnyRun, "run"),
+    (touche.SeveralRuns, "run"),
+    (touche.AnyRuns, "run"),
+    (touche.AnyQrels, "qrels"),
+    (touche.AnyTopics, "topics"),
+)
+RECORDS = {
+    "run": [ScoredDoc("11", "d1", 2.0), ScoredDoc("11", "d2", 1.0)],
+    "qrels": [Qrel("11", "d1", 1)],
+    "topics": [{"qid": "11", "query": "coal"}],
+}
+OTHER_FORMS: dict[str, tuple[Callable[[list[Any]], Any], str]] = {  # with what the error says to pass
+    "open file": (lambda records: io.StringIO("11 Q0 d1 1 2.0 tag"), "pass its path"),
+    "list of records": (list, "pass a frame of the records, such as pandas.DataFrame(records), or a path"),
+    "iterator of records": (iter, "make a frame of its records, such as pandas.DataFrame(records)"),
+}
+VALID_INPUT = {"baseline": "bm25", "dataset": None, "topics": {"11": "coal"}, "documents": {"d1": "Coal."}}
+# The parameters whose types say that they take runs, qrels or topics: (function, parameter, what it takes).
+TAKES = [
+    (name, parameter.name, what)
+    for name, function in public_functions().items()
+    for parameter in inspect.signature(function).parameters.values()
+    for form, what in FORMS
+    if all(part in get_args(parameter.annotation) for part in get_args(form))
+]
+
+
+def call_with(name: str, parameter: str, value: Any) -> Any:
+    valid = VALID_INPUT if parameter == "topics" else {}
+    return public_functions()[name](**VALID[name] | valid | {parameter: value})
+
+
+def test_types_name_the_parameters_that_take_runs_qrels_and_topics() -> None:
+    tried = {(name, parameter) for name, parameter, _ in TAKES}
+    assert tried >= {("evaluate", "runs"), ("evaluate", "qrels"), ("compare", "reference"), ("run", "topics")}
+    assert {name for name, _ in tried} == {
+        "compare", "evaluate", "fuse", "identify", "lint", "overlap", "qrels_of", "report", "run", "run_of",
+        "sweep", "wide", "write_run",
+    }  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("other_form", OTHER_FORMS)
+@pytest.mark.parametrize(("name", "parameter", "what"), TAKES)
+def test_the_error_for_another_form_names_the_form_to_pass(
+    name: str, parameter: str, what: str, other_form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    make, remedy = OTHER_FORMS[other_form]
+    with pytest.raises(ToucheError, match=re.escape(remedy)):
+        call_with(name, parameter, make(RECORDS[what]))
+
+
+@pytest.mark.parametrize("read", ["run", "qrels"])
+def test_what_the_error_says_to_pass_is_accepted(read: str) -> None:
+    expected = {"run": RUN, "qrels": QRELS}[read]
+    result = public_functions()[f"{read}_of"](pandas.DataFrame(RECORDS[read]))
+    assert (result.as_dict() if read == "run" else result) == expected
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -100,7 +166,7 @@ def test_values_of_other_types_are_refused_or_accepted(
         (lambda: touche.list_data(1.5), "dataset = 1.5; pass a name or a path, or a list of them"),
         (lambda: touche.sweep("bm25", TASK, {1: [2]}), "there is no option 1; "),
         (lambda: touche.regress("bm25", summary="none/a.md"), "none is not a directory; create it"),
-        (lambda: touche.evaluate(b"run.txt", TASK), "b'run.txt' is not a text; pass a path as os.fsdecode"),
+        (lambda: touche.evaluate(b"run.txt", TASK), "b'run.txt' is not a run; pass a path as os.fsdecode"),
     ],
 )
 def test_the_error_names_the_parameter_and_its_value(call: Callable[[], Any], message: str) -> None:

@@ -14,8 +14,9 @@ A baseline is a function with the decorator ``baseline``. It yields ``Rankings``
   optional package; ``make_folder``, ``check_writable`` and ``whole`` write files
 * search engines of others: ``SearchEngine`` sends requests, ``first_of_each`` makes a ranking of results
 * a task with its data: ``task`` returns ``TaskData``
-* runs, qrels, topics and documents in any usual form: ``AnyRun``, ``AnyQrels``, ``AnyTopics`` and
-  ``AnyDocuments``; ``run_of`` and ``qrels_of`` convert the first two to ``Run`` and ``Qrels``
+* the types of what you can pass: ``AnyRun``, ``AnyQrels``, ``AnyTopics`` and ``AnyDocuments``, each a union
+  of the usual forms; ``SeveralRuns`` is a list or a dictionary of runs, and ``AnyRuns`` one run or several;
+  ``run_of`` and ``qrels_of`` convert runs and qrels to ``Run`` and ``Qrels``
 * a transformer of PyTerrier: ``pyterrier``
 
 Each command has a function, whose result it prints. Results are a ``Table`` or have ``frame()``:

@@ -67,10 +67,12 @@ from .tasks.reported import reported as reported
 from .trec.columns import Run as Run
 from .trec.framed import Table as Table
 from .trec.qrels import Qrels as Qrels
-from .trec.records_in_memory import AnyTopics as AnyTopics
 from .trec.run_forms import AnyQrels as AnyQrels
 from .trec.run_forms import AnyRun as AnyRun
+from .trec.run_forms import AnyRuns as AnyRuns
+from .trec.run_forms import SeveralRuns as SeveralRuns
 from .trec.run_forms import qrels_of as qrels_of
 from .trec.run_forms import run_of as run_of
 from .trec.runs import with_unmatched as with_unmatched
+from .trec.topic_forms import AnyTopics as AnyTopics
 from .trec.topics import Topic as Topic

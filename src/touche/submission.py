@@ -12,12 +12,12 @@ from touche.data.places import find_corpus, locate_topics
 from touche.errors import MissingDataError
 from touche.evaluation.linting import Findings, lint_runs
 from touche.tasks import PAIR, Rules
-from touche.trec.run_forms import AnyRun, run_sources
+from touche.trec.run_forms import AnyRuns, run_sources
 from touche.trec.topics import read_topics
 
 
 def lint(
-    runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun],
+    runs: AnyRuns,
     task: str,
     *,
     teams: 'Sequence[str] | Mapping[str, str | Sequence[str]] | Literal["per-folder"] | None' = None,
@@ -63,16 +63,16 @@ def lint(
     return replace(findings, notes=(*notes, *findings.notes))
 
 
-def _look_up(folder: Path, rules: Rules, wanted: set[str]) -> tuple[set[str], int]:
+def _look_up(folder: Path, rules: Rules, ids_to_find: set[str]) -> tuple[set[str], int]:
     """Reads a collection until all ids are found and there are enough results.
 
     Args:
         folder: the collection's folder.
         rules: the task's rules.
-        wanted: the ids to find.
+        ids_to_find: the documents, or sentences, that runs contain.
 
     Returns:
-        The wanted ids that were found, and how many results per topic the documents read so far offer.
+        The ids that were found, and how many results per topic the documents read so far offer.
     """
     from touche.documents.discovery import find_documents  # here, because it takes 34 ms
     from touche.documents.ids import ids_in  # here, because it takes 54 ms
@@ -81,11 +81,11 @@ def _look_up(folder: Path, rules: Rules, wanted: set[str]) -> tuple[set[str], in
     units = 0  # documents, or sentences if results are pairs of sentences
     for document in find_documents(folder):
         ids = ids_in(document, of_sentences=rules.unit == PAIR)
-        present |= wanted.intersection(ids)
+        present |= ids_to_find.intersection(ids)
         units += len(ids)
         # With n = min_results, n + 1 sentences make at least n pairs, and n documents are enough. One
         # more document costs nothing.
-        if len(present) == len(wanted) and units > rules.min_results:
+        if len(present) == len(ids_to_find) and units > rules.min_results:
             break
     results = units * (units - 1) if rules.unit == PAIR else units  # a pair's order counts
     return present, results

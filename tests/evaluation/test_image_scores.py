@@ -153,7 +153,7 @@ CELLS = st.tuples(
 def test_a_run_in_memory_keeps_the_lines_of_its_file(write: Write) -> None:
     run = read_run(write("run.txt", f"\n1 PRO {D} 1 2 mine\n\n1 FIRST I{'0' * 16} 2 1 mine\n"))
     lines, (skipped,) = counted(run, RULE)
-    assert lines.numbers.tolist() == [2] and str(skipped).startswith(f"{run.path}:4: ")
+    assert lines.line_numbers.tolist() == [2] and str(skipped).startswith(f"{run.path}:4: ")
 
 
 @given(st.lists(CELLS, max_size=20))
@@ -164,7 +164,7 @@ def test_lines_count_as_in_the_script(
     path.write_text("".join(" ".join(line) + "\n" for line in cells))
     run = read_script_lines(path)
     lines, skipped = counted(run, RULE)
-    assert lines.numbers.tolist() == oracle([" ".join(line).split() for line in cells])
+    assert lines.line_numbers.tolist() == oracle([" ".join(line).split() for line in cells])
     assert len(lines) + len(skipped) + len(run.unread) == len(cells)
 
 

@@ -88,7 +88,7 @@ def test_a_slice_has_only_the_topics_of_its_means() -> None:
     runs = {"x": {"1": {"a": 1.0}}, "y": {"1": {"b": 1.0}, "2": {"a": 1.0}}}
     qrels = {"1": {"a": 1, "b": 0}, "2": {"a": 1}}
     scores = evaluate(runs, qrels=qrels, measure="P@1,AP")
-    assert len(scores) == 4 and [*scores.topics] == [2, 2, 2, 2]
+    assert len(scores) == 4 and [row.topics for row in scores] == [2, 2, 2, 2]
     for number, score in enumerate(scores):
         rows = scores[number : number + 1].per_topic
         assert {(row.run, row.measure) for row in rows} == {(score.run, score.measure)}

@@ -192,7 +192,7 @@ def test_several_numbers_are_wrong_stances_and_one_number_is_none(
 ) -> None:
     path = write("run.txt", "1 0 a 1 2 t\n1 1 b 2 1 t\n")
     if form == "frame":
-        package.run_of(path.open()).frame().to_csv(frame := path.with_name("frame.csv"), index=False)
+        package.run_of(path).frame().to_csv(frame := path.with_name("frame.csv"), index=False)
         run = package.run_of(pandas.read_csv(frame))
         assert [line.stance for line in run] == ["0", "1"]
         run.write(path)

@@ -1,6 +1,10 @@
-"""A script of a user; type checkers know what each function returns."""
+"""A script of a user; type checkers know what each function takes and returns."""
 
-from typing import assert_type
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple, assert_type
+
+import numpy as np
 
 import touche
 from touche.evaluation.agreement import Overlap, ScoredOverlap
@@ -48,6 +52,60 @@ def main() -> None:
     assert_type(task.topics[0], touche.Topic)
     assert_type(task.qrels["relevance"], touche.Qrels)
     assert_type([topic.title for topic in task.topics], list[str])
+
+
+class PandasFrame:
+    """What type checkers see of a frame of pandas if they know its types."""
+
+    columns: list[str]
+
+    def to_dict(self, orient: str = "dict", *, into: type[dict[str, object]] = dict) -> object:
+        return into()
+
+
+class PolarsFrame:
+    def to_pandas(self, *, date_as_object: bool = False) -> PandasFrame:
+        return PandasFrame()
+
+
+class Passage(NamedTuple):
+    """A document of ir_datasets."""
+
+    doc_id: str
+    text: str
+    url: str
+
+
+def passages() -> Iterator[Passage]:
+    yield Passage("a", "Coal is cheap.", "https://example.org")
+
+
+def what_users_pass(run: touche.Run, frame: PandasFrame, other: PolarsFrame) -> None:
+    qrels = touche.task(TASK).qrels["relevance"]
+    touche.evaluate("run.txt", qrels="qrels.txt")
+    touche.evaluate(Path("run.txt"), qrels=Path("qrels.txt"))
+    touche.evaluate(touche.write_run("bm25", TASK, "out"), qrels=qrels)
+    touche.evaluate(frame, qrels=frame)
+    touche.evaluate(other, qrels=other)
+    touche.evaluate({"1": {"a": 1.0}}, qrels={"1": {"a": 1}})
+    touche.evaluate({1: {2: np.float32(1)}}, qrels={1: {2: 1.0}})
+    touche.evaluate([run, "run.txt", Path("run.txt"), frame, other, {"1": {"a": 1}}], TASK)
+    touche.evaluate({"a": run, "b": "run.txt", "c": frame, "d": other, "e": {"1": {"a": 1.0}}}, TASK)
+    touche.evaluate([Path(name) for name in "ab"], TASK)
+    touche.evaluate({name: Path(name) for name in "ab"}, TASK)
+    touche.compare({"a": run, "b": {"1": {"a": 1.0}}}, TASK, reference={"1": {"a": 1.0}})
+    touche.wide({"a": {"1": {"a": 1.0}}}, TASK, reference="a")
+    touche.overlap([run, frame], TASK, baseline=("a.txt", other))
+    touche.lint(run, TASK)
+    touche.report({"a": run}, TASK, output="page")
+    touche.identify(frame, TASK)
+    touche.run("bm25", topics={"1": "coal"}, documents={"a": "Coal is cheap."})
+    touche.run("bm25", topics={1: "coal"}, documents=[("a", "Coal is cheap.")])
+    touche.run("bm25", topics=[touche.Topic("1", "coal")], documents=[touche.Document("a", "Coal.")])
+    touche.run("bm25", topics=touche.task(TASK).topics, documents=touche.task(TASK).documents)
+    touche.run("bm25", topics="topics.xml", documents=passages())
+    touche.run("bm25", topics=frame, documents=[{"docno": "a", "text": "Coal is cheap."}])
+    touche.run("bm25", topics=other, documents=frame)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas
@@ -25,9 +25,9 @@ from touche.errors import ToucheError
 from touche.io.identifiers import as_id
 from touche.trec.columns import Run
 from touche.trec.qrels import Qrels, read_qrels, read_stances
-from touche.trec.records_in_memory import topics_in
 from touche.trec.run_forms import qrels_of, read_runs, run_of, run_sources
 from touche.trec.runs import ranking
+from touche.trec.topic_forms import topics_in
 from touche.trec.topics import Topic
 
 WORDS = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=5)
@@ -47,13 +47,11 @@ def written(run: Run, folder: Path) -> Path:
 
 FORMS: dict[str, Callable[[Run, Path], Any]] = {
     "path": written,
-    "text": lambda run, folder: written(run, folder).open(encoding="utf-8"),
-    "bytes": lambda run, folder: io.BytesIO(written(run, folder).read_bytes()),
     "pyterrier": lambda run, folder: run.frame(),
     "without ranks": lambda run, folder: run.frame().drop(columns="rank"),
     "ir_measures": lambda run, folder: run.frame("ir_measures"),
     "dict": lambda run, folder: run.as_dict(),
-    "records": lambda run, folder: run.scored_docs(),
+    "frame of records": lambda run, folder: pandas.DataFrame(run.scored_docs()),
     "run": lambda run, folder: run,
 }
 
@@ -132,7 +130,7 @@ def test_frames_of_other_libraries_are_runs_and_qrels() -> None:
 
 def test_a_frame_without_rows_is_refused() -> None:
     lazy = SimpleNamespace(columns=["qid", "docno", "score"], collect=None)  # as of Spark
-    with pytest.raises(ToucheError, match=r"is neither a run nor judgments; pass a path, a frame"):
+    with pytest.raises(ToucheError, match=r"is not a run; pass a path, a Run, a frame with the columns"):
         run_of(lazy)
 
 
@@ -165,10 +163,8 @@ def test_qrels_with_subtopics_are_merged_with_a_warning(
     assert (f"{path}: subtopics in column 2 are ignored; a document's" in caplog.text) == is_merged
 
 
-@pytest.mark.parametrize("collect", [deque, lambda runs: dict(enumerate(runs)).values(), iter, list])
-def test_runs_and_records_come_in_any_iterable(collect: Callable[[Any], Any]) -> None:
-    records = [SimpleNamespace(query_id="1", doc_id=id, score=1.0) for id in "ab"]
-    assert len(read_runs(collect(records))) == 1
+@pytest.mark.parametrize("collect", [deque, tuple, list])
+def test_several_runs_come_in_any_sequence(collect: Callable[[Any], Any]) -> None:
     assert len(read_runs(collect([{"1": {"a": 1.0}}, {"1": {"b": 1.0}}]))) == 2
 
 
@@ -183,13 +179,14 @@ def test_ids_stay_texts_and_whole_numbers_become_texts() -> None:
     ("source", "message"),
     [
         ({}, "the run is empty"),
-        ([], "the run is empty"),
+        ([], "is not a run; pass a path"),
         ("no-such-file.txt", "cannot be read"),
-        (io.StringIO(""), "the run is empty"),
-        (io.StringIO("1 Q0 a"), "3 columns instead of 6"),
-        (b"1 Q0 a 1 1 t", r"is not a text; pass a path as os\.fsdecode\(path\)"),
-        (5, "5 is neither a run nor"),
-        (None, "None is neither a run nor"),
+        (b"1 Q0 a 1 1 t", r"is not a run; pass a path as os\.fsdecode\(path\)"),
+        (
+            5,
+            "run: 5 is not a run; pass a path, a Run, a frame with the columns qid, docno and score, or",
+        ),
+        (None, "None is not a run; pass a path"),
         ({"1": ["a"]}, r"topic '1' has \['a'\]; write {topic: {document: score}}"),
         ({"1": {"a": True}}, "run:1: score True is not a finite number"),
         ({"1": {"a": "2"}}, "run:1: score '2' is not"),
@@ -201,8 +198,10 @@ def test_ids_stay_texts_and_whole_numbers_become_texts() -> None:
         ({2.0**53: {"a": 1.0}}, "is not an id"),
         ({True: {"a": 1.0}}, "run:1: qid True is not an id"),
         ({"1": {"a": 1.0, 7: 2.0, "7": 3.0}}, "run:3: document '7' occurs a second time for topic 1"),
-        ([SimpleNamespace(query_id="1", doc_id="a")], "run:1: .* does not have query_id, doc_id, score"),
-        ([("1", "a", 1.0)], "run:1: .* does not have query_id"),
+        (
+            [["1", "a", 1.0]],
+            "is not a run; pass a path, a Run, a frame with the columns qid, docno",
+        ),
         (pandas.DataFrame({"qid": ["1"], "docno": ["a"]}), "run has no column 'score'"),
         (
             pandas.DataFrame({"qid": ["1"], "docno": ["a"], "doc_id": ["a"], "score": [1.0]}),
@@ -254,11 +253,8 @@ def test_a_frame_becomes_the_same_run_or_is_refused(rows: list[tuple[Any, ...]])
 QREL_FORMS: dict[str, Callable[[Qrels], Any]] = {
     "pyterrier": lambda qrels: qrels.frame(),
     "ir_measures": lambda qrels: qrels.frame("ir_measures"),
-    "records": lambda qrels: qrels.records(),
+    "frame of records": lambda qrels: pandas.DataFrame(qrels.records()),
     "dict": lambda qrels: {topic: dict(labels) for topic, labels in qrels.items()},
-    "text": lambda qrels: io.StringIO(
-        "".join(f"{r.query_id} 0 {r.doc_id} {r.relevance}\n" for r in qrels.records())
-    ),
 }
 
 
@@ -279,7 +275,10 @@ def test_qrels_of_any_form_become_any_other(labels: dict[str, dict[str, int]]) -
         ({"1": {"a": True}}, "label True is not"),
         ({"1": {1: 0, "1": 1}}, "qrels:2: document '1' of topic 1 has two grades"),
         (pandas.DataFrame({"qid": ["1"], "docno": ["a"], "score": [1]}), "no column 'label'"),
-        (3, "is neither a run nor judgments"),
+        (
+            3,
+            "qrels: 3 is not qrels; pass a path, Qrels, a frame with the columns qid, docno and label",
+        ),
     ],
 )
 def test_what_cannot_be_qrels_is_refused(source: Any, message: str) -> None:
@@ -287,14 +286,14 @@ def test_what_cannot_be_qrels_is_refused(source: Any, message: str) -> None:
         qrels_of(source)
 
 
-def test_several_runs_of_one_name_are_numbered_and_one_list_of_records_is_one_run() -> None:
+def test_several_runs_of_one_name_are_numbered() -> None:
     run = run_of({"1": {"a": 1.0}})
     assert [str(entry.path) for entry in read_runs([run.as_dict(), run.frame(), {"1": {"b": 2}}])] == [
         "run",
         "run (2)",
         "run (3)",
     ]
-    assert len(read_runs(run.scored_docs())) == len(read_runs(run)) == len(read_runs(run.as_dict())) == 1
+    assert len(read_runs(run)) == len(read_runs(run.as_dict())) == 1
     assert [source.path for source in run_sources(["a", Path("b")])] == [Path("a"), Path("b")]
 
 
@@ -386,36 +385,82 @@ def used_up(items: list[Any]) -> Iterator[Any]:
 
 TOPICS = [Topic("1", "cats"), Topic("2", "dogs")]
 DOCUMENTS = [Document("a", "cats"), Document("b", "dogs")]
-RECORDS = [SimpleNamespace(query_id="1", doc_id="a", score=1.0, relevance=1)]
 bm25 = partial(scan.rank, model=scan.bm25(k1=0.9, b=0.4), analysis="standard")
 
 
 @pytest.mark.parametrize(
     "use",
     [
-        lambda: run_of(used_up(RECORDS)),
-        lambda: touche.evaluate({"a": used_up(RECORDS)}, qrels={"1": {"a": 1}}),
-        lambda: qrels_of(used_up(RECORDS)),
-        lambda: topics_in(used_up(TOPICS)),
         lambda: touche.run("bm25", topics=TOPICS, documents=used_up(DOCUMENTS)),
-        lambda: list(bm25(used_up(TOPICS), DOCUMENTS)),
         lambda: list(bm25(TOPICS, used_up(DOCUMENTS))),
-        lambda: list(touche.load("bm25")(used_up(TOPICS), DOCUMENTS)),
         lambda: list(touche.load("bm25")(TOPICS, used_up(DOCUMENTS))),
     ],
 )
-def test_an_iterator_that_is_used_up_is_an_error(use: Callable[[], Any]) -> None:
+def test_an_iterator_of_documents_that_is_used_up_is_an_error(use: Callable[[], Any]) -> None:
     with pytest.raises(ToucheError, match="an iterator can be read only once; make it a list"):
         use()
 
 
-def test_an_iterator_can_be_read_once() -> None:
+def test_an_iterator_of_documents_can_be_read_once() -> None:
     expected = list(bm25(TOPICS, DOCUMENTS))
     assert [hits for _, hits in expected] == [
-        hits for _, hits in touche.load("bm25")(iter(TOPICS), iter(DOCUMENTS))
+        hits for _, hits in touche.load("bm25")(TOPICS, iter(DOCUMENTS))
     ]
-    assert list(bm25(iter(TOPICS), iter(DOCUMENTS))) == expected
-    assert [run.path for run in read_runs({"a": iter(RECORDS)})] == [Path("a")]
+    assert list(bm25(TOPICS, iter(DOCUMENTS))) == expected
+
+
+OPEN_FILE = io.StringIO("1 Q0 a 1 1.0 tag")
+QUERY = SimpleNamespace(query_id="1", text="cats")
+RESULT = SimpleNamespace(query_id="1", doc_id="a", score=1.0, relevance=1)
+PASS_PATH = r"is not .*; pass its path instead of an open file$"
+PASS_FRAME = r"pass a frame of the records, such as pandas\.DataFrame\(records\), or a path$"
+MAKE_FRAME = r"make a frame of its records, such as pandas\.DataFrame\(records\)"
+
+
+@pytest.mark.parametrize(
+    ("read", "source", "message"),
+    [
+        (run_of, OPEN_FILE, PASS_PATH),
+        (run_of, [RESULT], PASS_FRAME),
+        (run_of, iter([RESULT]), f"{MAKE_FRAME}, or a list of its runs$"),
+        (read_runs, OPEN_FILE, PASS_PATH),
+        (read_runs, [RESULT, RESULT], PASS_FRAME),
+        (read_runs, [[RESULT]], PASS_FRAME),
+        (read_runs, iter(["run.txt"]), f"{MAKE_FRAME}, or a list of its runs$"),
+        (read_runs, {"mine": [RESULT]}, f"topic 'mine' has .*; {PASS_FRAME}"),
+        (read_runs, {"mine": OPEN_FILE}, "topic 'mine' has .*; pass its path"),
+        (read_runs, {"mine": iter([RESULT])}, f"topic 'mine' has .*; {MAKE_FRAME}"),
+        (read_runs, {"mine": {"1": {"a": 1.0}}, "theirs": OPEN_FILE}, PASS_PATH),
+        (qrels_of, OPEN_FILE, PASS_PATH),
+        (qrels_of, [RESULT], PASS_FRAME),
+        (qrels_of, iter([RESULT]), f"{MAKE_FRAME}$"),
+        (topics_in, OPEN_FILE, PASS_PATH),
+        (topics_in, [QUERY], PASS_FRAME),
+        (topics_in, [{"qid": "1", "query": "cats"}], PASS_FRAME),
+        (topics_in, iter([QUERY]), f"{MAKE_FRAME}, or a list of Topic$"),
+        (
+            topics_in,
+            [("1", "cats")],
+            r"pass a path, a list of Topic, \{number: title\}, or a frame with",
+        ),
+        (topics_in, TOPICS[0], "pass a path, a list of Topic"),
+    ],
+)
+def test_the_error_for_another_form_names_the_form_to_pass(
+    read: Callable[[Any], Any], source: Any, message: str
+) -> None:
+    with pytest.raises(ToucheError, match=message):
+        read(source)
+
+
+def test_a_frame_of_records_of_ir_datasets_is_topics() -> None:
+    class Query(NamedTuple):
+        query_id: str
+        text: str
+        description: str
+
+    frame = pandas.DataFrame([Query("1", "cats", "A cat owner."), Query("2", "dogs", "")])
+    assert topics_in(frame) == (Topic("1", "cats", description="A cat owner."), Topic("2", "dogs"))
 
 
 @pytest.mark.parametrize("number", [Decimal("1.5"), np.array(1.5), np.float32(1.5)])

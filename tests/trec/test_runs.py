@@ -329,7 +329,7 @@ def test_metadata_in_comments_is_skipped(write: Write, mark: str) -> None:
     comments = "# ir_metadata.start\n# actor:\n#   team: Example\n# ir_metadata.end\n"
     path = write("run.txt", f"{mark}{comments}1 Q0 a 1 2 t\n1 Q0 b 2 1 t\n")
     run = read_run(path)
-    assert [(line.document, number) for line, number in zip(run, run.numbers, strict=True)] == [
+    assert [(line.document, number) for line, number in zip(run, run.line_numbers, strict=True)] == [
         ("a", 5),
         ("b", 6),
     ]

@@ -14,7 +14,6 @@ from touche.documents.collection import Documents
 from touche.documents.document_records import AnyDocument
 from touche.errors import ToucheError
 from touche.io.opening import is_file
-from touche.trec.records_in_memory import unread
 from touche.trec.topics import Topic
 
 Topics = Sequence[Topic]
@@ -48,8 +47,6 @@ class Baseline:
 
     def __call__(self, topics: Topics, documents: Iterable[AnyDocument], **options: Any) -> Iterator[Ranking]:
         """Ranks documents for topics. Closing the iterator closes the method's generator, too."""
-        if isinstance(topics, Iterator):  # engines and baselines read topics more than once
-            topics = list(unread(topics, "topics"))
         rankings = self.method(topics, Documents.of(documents), **options)
         if not isinstance(rankings, Iterable):
             problem = f"the baseline {self.name} returned {rankings!r}"

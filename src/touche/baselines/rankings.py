@@ -55,7 +55,7 @@ def run_of_rankings(topics: Sequence[Topic], rankings: Rankings, tag: str) -> Ru
         ranks=np.array(ranks, np.int64),
         scores=np.array(written_scores, np.float64),
         tags=Words.encode([tag] * len(numbers)),
-        numbers=np.arange(1, len(numbers) + 1),
+        line_numbers=np.arange(1, len(documents) + 1),
     )
 
 

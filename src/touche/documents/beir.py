@@ -15,8 +15,7 @@ from touche.documents.document_records import (
     premises_of,
 )
 from touche.errors import InputError
-from touche.io.json_lines import text_field
-from touche.trec.records_in_memory import optional_text
+from touche.io.json_lines import optional_text, text_field
 from touche.trec.topics import Topic
 
 _PROJECT = "touche"  # key in the documents' metadata

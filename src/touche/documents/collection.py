@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Container, Iterable, Iterator, Sized
 from dataclasses import dataclass, fields, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -12,15 +13,15 @@ from touche.documents.parts import Parts, Readings
 from touche.documents.pieces import Piece
 from touche.documents.side_files import read_scores
 from touche.documents.statistics_files import StatisticsFiles
-from touche.errors import InputError
+from touche.errors import InputError, ToucheError
 from touche.io.opening import plain_name
 from touche.io.optional import imported
-from touche.trec.records_in_memory import unread
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 _T = TypeVar("_T")
+USED_UP = "(an iterator can be read only once; make it a list)"  # how a remedy ends
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,6 +132,15 @@ class Documents(ABC):
         return replace(self, statistics=statistics)
 
 
+def _not_read_before(documents: Iterable[AnyDocument]) -> Iterable[AnyDocument]:
+    """Returns documents. An empty iterator is an error, because it has probably been read before."""
+    if not isinstance(documents, Iterator):
+        return documents
+    for first in documents:
+        return chain([first], documents)
+    raise ToucheError(f"documents: nothing is left in this iterator {USED_UP}")
+
+
 @dataclass(frozen=True)
 class PlainDocuments(Documents):
     """An iterable of documents, such as a list."""
@@ -138,7 +148,7 @@ class PlainDocuments(Documents):
     items: Iterable[AnyDocument]
 
     def __iter__(self) -> Iterator[AnyDocument]:
-        return iter(unread(self.items, "documents"))
+        return iter(_not_read_before(self.items))
 
     def __len__(self) -> int:
         return len(self.items) if isinstance(self.items, Sized) else super().__len__()

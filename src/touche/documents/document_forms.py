@@ -1,19 +1,39 @@
-"""Documents as other tools represent them: frames, dictionaries, records, pairs and iterators."""
+"""Documents in the forms in which users pass them: frames, dictionaries, records, pairs and iterators."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import Field
 from math import isnan
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar
 
 from msgspec import ValidationError, convert
 
-from touche.documents.collection import Documents, PlainDocuments
+from touche.documents.collection import USED_UP, Documents, PlainDocuments
 from touche.documents.document_records import IDS, AnyDocument, Argument, Document
 from touche.documents.pages import Page
 from touche.errors import InputError, ToucheError
-from touche.io.identifiers import check_new_id
-from touche.trec.records_in_memory import USED_UP, fields_in, id_in, records_in, text_in
+from touche.io.identifiers import check_new_id, quoted
+from touche.trec.forms import Frame, as_pandas, is_frame
+from touche.trec.record_fields import id_in, text_in
 
-AnyDocuments: TypeAlias = Any
+
+class NamedTupleRecord(Protocol):
+    """A named tuple, such as a document of ir_datasets."""
+
+    def _asdict(self) -> dict[str, Any]: ...
+
+
+class DataclassRecord(Protocol):
+    """An instance of a dataclass."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+
+AnyDocuments: TypeAlias = (
+    Documents
+    | Frame
+    | Mapping[Any, str]
+    | Iterable[AnyDocument | Mapping[str, Any] | NamedTupleRecord | DataclassRecord | tuple[Any, str]]
+)
 """Documents in one of these forms:
 
 * a ``Documents``, such as ``touche.task(id).documents``
@@ -41,15 +61,60 @@ def documents_in(source: AnyDocuments, name: str = "documents") -> Documents:
 
 def _convert_records(source: AnyDocuments, source_name: str) -> Iterator[AnyDocument]:
     seen = set[str]()
-    for row, record in enumerate(records_in(source, source_name), 1):
+    for row, record in enumerate(_records_in(source, source_name), 1):
         document = record if isinstance(record, AnyDocument) else _document_in(record, source_name, row)
         check_new_id(document.id, "document", seen, source_name, row)
         yield document
 
 
+def _records_in(source: AnyDocuments, source_name: str) -> Iterator[Any]:
+    """Yields a frame's rows, a dictionary's pairs, or another iterable's items.
+
+    Args:
+        source: the records.
+        source_name: their name in errors.
+
+    Raises:
+        ToucheError: if the source is none of these.
+    """
+    if is_frame(source):
+        yield from as_pandas(source).to_dict("records")
+    elif isinstance(source, Mapping):
+        yield from source.items()
+    elif isinstance(source, Iterable) and not isinstance(source, str | bytes):
+        yield from source
+    else:
+        problem = f"{quoted(source)} has no records"
+        raise ToucheError(f"{source_name}: {problem}; pass a frame of pandas, a list or an iterator")
+
+
+def _fields_in(record: Any, source_name: str, row: int) -> dict[str, Any]:
+    """Returns a record's fields by name; a pair has ``_id`` and ``text``.
+
+    Args:
+        record: a dictionary, a named tuple, a pair, or another object with attributes.
+        source_name: the records' name, for errors.
+        row: the record's number, from 1.
+
+    Raises:
+        InputError: if the record has no fields.
+    """
+    if isinstance(record, Mapping):
+        return dict(record)
+    if hasattr(record, "_asdict"):
+        return dict(record._asdict())
+    if isinstance(record, Sequence) and not isinstance(record, str) and len(record) == 2:
+        return {"_id": record[0], "text": record[1]}
+    if hasattr(record, "__dict__"):
+        return dict(vars(record))
+    raise InputError(
+        source_name, f"{quoted(record)} has no fields", "pass dictionaries, or pairs of id and text", line=row
+    )
+
+
 def _document_in(record: Any, source_name: str, row: int) -> AnyDocument:
     """Returns a record as an argument, a page or a text, depending on its keys."""
-    values = fields_in(record, source_name, row)
+    values = _fields_in(record, source_name, row)
     id = id_in(values, IDS, source_name, row)
     if {"conclusion", "premises"} <= values.keys():
         normalized = {"id": id, "premises": _listed(values["premises"])}

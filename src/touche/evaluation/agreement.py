@@ -21,13 +21,13 @@ from touche.evaluation.judged import judged
 from touche.evaluation.notes import all_warnings
 from touche.evaluation.scoring import Scored, ranks_stances, score, unique_names
 from touche.evaluation.significance import differences_of, t_test
+from touche.io.identifiers import in_order
 from touche.io.progress import watched
 from touche.tasks import Task
 from touche.trec.by_stance import in_rankings
 from touche.trec.columns import Run
 from touche.trec.framed import Table
-from touche.trec.run_forms import AnyRun, list_of_runs, read_runs, read_sources, run_sources
-from touche.trec.topics import in_order
+from touche.trec.run_forms import AnyRun, SeveralRuns, list_of_runs, read_runs, read_sources, run_sources
 
 NEAR = 5  # ranks
 FAR = 100  # ranks
@@ -89,18 +89,16 @@ class ScoredOverlap(Overlap):
 
 
 @overload
-def overlap(
-    runs: Sequence[AnyRun] | Mapping[str, AnyRun], task: None = None, *, baseline: None = None
-) -> Table[Overlap]: ...
+def overlap(runs: SeveralRuns, task: None = None, *, baseline: None = None) -> Table[Overlap]: ...
 @overload
 def overlap(
-    runs: Sequence[AnyRun] | Mapping[str, AnyRun],
+    runs: SeveralRuns,
     task: str,
     *,
     baseline: tuple[AnyRun, AnyRun] | None = None,
 ) -> Table[ScoredOverlap]: ...
 def overlap(
-    runs: Sequence[AnyRun] | Mapping[str, AnyRun],
+    runs: SeveralRuns,
     task: str | None = None,
     *,
     baseline: tuple[AnyRun, AnyRun] | None = None,

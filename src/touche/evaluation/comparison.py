@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, product
 from math import nan
-from os import PathLike
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -39,7 +38,7 @@ from touche.evaluation.significance import (
 )
 from touche.evaluation.stances import stance_difference
 from touche.io.grouping import group_by
-from touche.io.identifiers import expanded
+from touche.io.identifiers import expanded, is_path
 from touche.io.opening import resolved
 from touche.io.progress import watched
 from touche.tasks import Task
@@ -52,6 +51,7 @@ from touche.trec.run_forms import (
     AnyQrels,
     AnyRun,
     RunSource,
+    SeveralRuns,
     qrels_source,
     read_sources,
     run_of,
@@ -198,12 +198,12 @@ def _pair_of(row: PairOfRuns) -> tuple[str, str, str, str, str]:
 
 
 def compare(
-    runs: Sequence[AnyRun] | Mapping[str, AnyRun],
+    runs: SeveralRuns,
     task: str | None = None,
     evaluator: str | None = None,
     *,
     measure: "str | Measure | Sequence[str | Measure] | None" = None,
-    qrels: AnyQrels = None,
+    qrels: AnyQrels | None = None,
     randomisation: bool = False,
     bounds: bool = False,
     reference: AnyRun | None = None,
@@ -226,9 +226,8 @@ def compare(
 
     Returns:
         A ``touche.evaluation.comparison.Comparison`` per pair of runs, dimension and measure, with
-        differences in the measure's unit. ``frame()`` returns a DataFrame, ``per_topic`` the differences on
-        each topic, and ``table[table.significant]`` the significant ones. Pairs with fewer than two common
-        topics are missing and cause a Python warning.
+        differences in the measure's unit. ``frame()`` returns a DataFrame, and ``per_topic`` the differences
+        on each topic. Pairs with fewer than two common topics are missing and cause a Python warning.
 
     Raises:
         ToucheError: if a run is unusable, the reference isn't one of the runs, qrels are missing, or no pair
@@ -279,7 +278,7 @@ def nothing_to_compare(
     """Returns the error for runs without a comparison.
 
     Args:
-        why_missing: why pairs are missing.
+        why_missing: sentences on why pairs are missing; the error gives the first.
         remedy: what to do.
     """
     why = f": {why_missing[0]}" if why_missing else ""
@@ -309,7 +308,7 @@ def find_reference(
     """
     if reference is None:
         return None
-    if isinstance(reference, str | PathLike):
+    if is_path(reference):
         return _path_of(expanded(reference), sources, runs)
     paths = [source.name for source in sources if source.passed is reference]
     if not paths:
@@ -330,8 +329,7 @@ def _path_of(name: str, sources: Sequence[RunSource], runs: Sequence[Run]) -> Pa
     at_path = [
         source.name
         for source in sources
-        if str(source.name) == name
-        or (isinstance(source.passed, str | PathLike) and resolved(source.path) == resolved(name))
+        if str(source.name) == name or (is_path(source.passed) and resolved(source.path) == resolved(name))
     ]
     names = unique_names({run.path: run.tag for run in runs})
     paths = at_path or [run.path for run in runs if name in (run.tag, names[run.path])]

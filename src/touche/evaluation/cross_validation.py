@@ -10,7 +10,7 @@ from touche.errors import ToucheError
 from touche.evaluation.equality import first_highest
 from touche.evaluation.significance import bootstrap_interval
 from touche.io.grouping import group_by
-from touche.trec.topics import in_order
+from touche.io.identifiers import in_order
 
 _T = TypeVar("_T")
 

@@ -14,11 +14,11 @@ from statistics import fmean
 
 from touche.errors import ToucheError
 from touche.evaluation.equality import without_last_digits
+from touche.io.identifiers import in_order
 from touche.tasks.measures import Measure, uncut
 from touche.tasks.own_measures import OWN_MEASURES, JudgedRanking
 from touche.trec.columns import Order, Run
 from touche.trec.qrels import Qrels
-from touche.trec.topics import in_order
 
 TREC_EVAL_VERSION = "9.0.8"  # pytrec_eval-terrier's version
 

@@ -21,7 +21,7 @@ from touche.tira.outputs import remove_earlier_run, write_run
 from touche.tira.provenance import Software, data_of_runs, metadata
 from touche.trec.by_stance import in_rankings
 from touche.trec.columns import Columns, Run
-from touche.trec.run_forms import AnyRun, RunSource, read_sources, run_sources
+from touche.trec.run_forms import RunSource, SeveralRuns, read_sources, run_sources
 from touche.trec.runs import MAX_DEPTH, RUN_FILE
 
 K = 60  # reciprocal rank fusion's, as in its paper
@@ -185,7 +185,7 @@ METHODS = {
 
 
 def fuse(
-    runs: Sequence[AnyRun] | Mapping[str, AnyRun],
+    runs: SeveralRuns,
     method: str = "rrf",
     *,
     k: int | None = None,
@@ -328,7 +328,7 @@ def fused_run(
             # As if written to a run file and read, so that a fused run is the same in memory.
             scores=orjson.loads(orjson.dumps(scores[best], option=orjson.OPT_SERIALIZE_NUMPY)),
             tags=[tag] * len(best),
-            numbers=range(size + 1, size + len(best) + 1),
+            line_numbers=range(size + 1, size + len(best) + 1),
         )
         size += len(best)
     return columns.run(tag)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from touche.errors import InputError, ToucheError, counted
-from touche.io.identifiers import quoted
+from touche.io.identifiers import in_order, quoted
 from touche.tasks import PAIR, Rules, Task
 from touche.trec.by_stance import CountedLines, ranking_names
 from touche.trec.by_stance import counted as counted_lines
@@ -20,7 +20,6 @@ from touche.trec.columns import Columns, Order, Run, RunLine
 from touche.trec.framed import Table
 from touche.trec.run_forms import RunSource
 from touche.trec.runs import MAX_DEPTH, LineError, lines_after_metadata, read_with_errors, split_columns
-from touche.trec.topics import in_order
 
 ERROR = "error"  # breaks a rule
 WARNING = "warning"  # breaks no rule, but may mislead
@@ -131,7 +130,7 @@ class _LintedRun:
 
     def number(self, index: int) -> int:
         """Returns the number in the file of a readable line."""
-        return int(self.readable.numbers[index])
+        return int(self.readable.line_numbers[index])
 
     def ids(self, rules: Rules) -> Iterator[str]:
         """Yields the ids of documents, or of both sentences of a pair."""
@@ -141,8 +140,8 @@ class _LintedRun:
     def lines_with(self, documents: Set[str]) -> Iterator[tuple[int, str]]:
         """Yields the lines with some documents: their numbers in the file, and the documents."""
         if documents:
-            numbers = self.readable.numbers.tolist()
-            for number, document in zip(numbers, self.readable.documents.tolist(), strict=True):
+            line_numbers = self.readable.line_numbers.tolist()
+            for number, document in zip(line_numbers, self.readable.documents.tolist(), strict=True):
                 if document in documents:
                     yield number, document
 
@@ -416,9 +415,9 @@ def _ties(run: Run, order: NDArray[np.intp]) -> Iterator[_Tie]:
     starts = np.concatenate(([0], changes))  # where the lines with the next score begin
     ends = np.concatenate((changes, [len(order)]))
     for index in np.flatnonzero(ends - starts > 1).tolist():
-        numbers = run.numbers[order[starts[index] : ends[index]]].tolist()
+        line_numbers = run.line_numbers[order[starts[index] : ends[index]]].tolist()
         tied = [*run.take(order[starts[index] : ends[index]])]
-        for (above, below), number in zip(pairwise(tied), numbers[1:], strict=True):
+        for (above, below), number in zip(pairwise(tied), line_numbers[1:], strict=True):
             # If ranks are equal, there is no order for trec_eval to change.
             if below.rank > above.rank and below.document > above.document:
                 ids = [line.document for line in tied]
@@ -435,7 +434,7 @@ def _wrong_topics(run: _LintedRun, allowed: _Allowed) -> Iterator[Finding]:
     required = rules.min_results if allowed.results is None else min(rules.min_results, allowed.results)
     # Include the task's topics without any results, because that's too few.
     for topic in dict.fromkeys([*run.rankings, *sorted(allowed.topics or (), key=in_order)]):
-        line_numbers = sorted(run.readable.numbers[run.rankings.get(topic, [])].tolist())
+        line_numbers = sorted(run.readable.line_numbers[run.rankings.get(topic, [])].tolist())
         result_count = f"topic {topic} has {counted(len(line_numbers), 'result')}"
         if allowed.topics is not None and topic not in allowed.topics:
             yield run.finding(

@@ -30,12 +30,12 @@ from touche.evaluation.scoring import ByEvaluator, Judged, Scored, by_evaluator
 from touche.evaluation.significance import differences_of
 from touche.evaluation.stances import StanceEvaluation
 from touche.io.grouping import group_by
+from touche.io.identifiers import in_order
 from touche.tasks import MACRO_F1, MEASURE_OF_QUESTION, STANCE, Measure, Task
 from touche.tasks.per_topic import equal_runs
 from touche.tasks.reported import reported_results
 from touche.tasks.task_records import CUTOFF, UNKNOWN, rounded
 from touche.trec.by_stance import topic_in
-from touche.trec.topics import in_order
 
 _SHOWN_TOPICS = 5  # topics in a list; the others are counted
 

@@ -17,13 +17,13 @@ from touche.evaluation.scoring import Judged, Scored, check_evaluators, label_of
 from touche.evaluation.significance import bootstrap_intervals
 from touche.evaluation.stances import ClassScores, StanceEvaluation
 from touche.io.grouping import group_by
+from touche.io.identifiers import in_order
 from touche.io.plain import plain_text
 from touche.io.tables import Column, Sheet
 from touche.tasks import STANCE, Task
 from touche.tasks.measures import parse_measures
 from touche.trec.framed import Table
-from touche.trec.run_forms import AnyQrels, AnyRun, qrels_source, read_sources, run_sources
-from touche.trec.topics import in_order
+from touche.trec.run_forms import AnyQrels, AnyRuns, qrels_source, read_sources, run_sources
 
 if TYPE_CHECKING:
     from ir_measures.measures import Measure
@@ -187,21 +187,21 @@ class Scores(Table[Score]):
 
 
 def evaluate(
-    runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun],
+    runs: AnyRuns,
     task: str | None = None,
     evaluator: str = "both",
     *,
     pairs: Literal["exact", "any-order"] = "exact",
     measure: "str | Measure | Sequence[str | Measure] | None" = None,
-    qrels: AnyQrels = None,
+    qrels: AnyQrels | None = None,
     bounds: bool = False,
 ) -> Scores:
     """Scores runs in every dimension of a task.
 
     Args:
-        runs: one run or several, each in any form of ``touche.AnyRun``: a path, a PyTerrier or ir_measures
-            frame, scores by topic and document, or records. Use a dictionary such as
-            ``{"mine": frame, "theirs": "run.txt"}`` to name them.
+        runs: one run, a list of runs, or a dictionary such as ``{"mine": frame, "theirs": "run.txt"}``, which
+            names them. Each can have any form of ``touche.AnyRun``: a path, a ``Run``, a PyTerrier or
+            ir_measures frame, or scores by topic and document.
         task: the task's id; None if you only pass qrels.
         evaluator: ``trec_eval``, ``touche`` or ``both``.
         pairs: ``any-order`` adds a score that also counts pairs judged in the other order.

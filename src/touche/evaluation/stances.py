@@ -11,9 +11,9 @@ from touche.errors import ToucheError
 from touche.evaluation.equality import without_last_digits
 from touche.evaluation.evaluators import Evaluation, judged_share
 from touche.evaluation.significance import interval_of, resampled_sums
+from touche.io.identifiers import in_order
 from touche.trec.columns import Run
 from touche.trec.qrels import Qrels
-from touche.trec.topics import in_order
 
 
 @dataclass(frozen=True)

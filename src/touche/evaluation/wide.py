@@ -29,7 +29,7 @@ from touche.io.grouping import group_by
 from touche.io.tables import Cell, Column, Sheet, three_decimals
 from touche.tasks.measures import parse_measures
 from touche.trec.framed import Table
-from touche.trec.run_forms import AnyQrels, AnyRun, qrels_source, read_sources, run_sources
+from touche.trec.run_forms import AnyQrels, AnyRun, AnyRuns, qrels_source, read_sources, run_sources
 
 if TYPE_CHECKING:
     from ir_measures.measures import Measure
@@ -132,13 +132,13 @@ def _cell(score: WideScore) -> Cell:
 
 
 def wide(
-    runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun],
+    runs: AnyRuns,
     task: str | None = None,
     evaluator: str | None = "both",
     *,
     pairs: Literal["exact", "any-order"] = "exact",
     measure: "str | Measure | Sequence[str | Measure] | None" = None,
-    qrels: AnyQrels = None,
+    qrels: AnyQrels | None = None,
     reference: AnyRun | None = None,
     every_two: bool = False,
 ) -> WideTable:

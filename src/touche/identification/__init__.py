@@ -1,14 +1,13 @@
 """Infers a run's settings from its scores: model, analysis, fields and parameters."""
 
 from collections.abc import Mapping
-from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
 
 from touche.data.datasets import open_dataset
 from touche.identification.answer import Answer, answer
 from touche.identification.samples import read_scores, sample_of
-from touche.io.identifiers import expanded
+from touche.io.identifiers import expanded, is_path
 from touche.trec.run_forms import AnyRun, run_of
 
 
@@ -35,8 +34,8 @@ def identify(run: AnyRun, task: str, *, mean_lengths: Mapping[str, float] = Mapp
         Traceback (most recent call last):
         touche.errors.ToucheError: ...
     """
-    is_file = isinstance(run, str | PathLike)  # can be a *.tsv file with three columns
-    lines = read_scores(Path(expanded(run))) if is_file else run_of(run)
+    # A file can also be a *.tsv file with three columns.
+    lines = read_scores(Path(expanded(run))) if is_path(run) else run_of(run)
     dataset = open_dataset(task)
     sample = sample_of(lines, dataset.topics, dataset.documents, task, mean_lengths)
     return answer(sample, dataset.documents)

@@ -5,10 +5,12 @@ from collections.abc import Collection, Iterable
 from numbers import Integral
 from os import PathLike, fspath
 from pathlib import Path
+from typing import TypeAlias, TypeGuard
 from unicodedata import category
 
 from touche.errors import InputError, ParameterError
 
+AnyPath: TypeAlias = str | PathLike[str]
 LONGEST_WORD = 1000  # characters; real ids have about thirty, sentence pairs sixty
 NO_ID = f"use up to {LONGEST_WORD:,} characters without white space and control characters"
 NO_TEXT = "use a text without white space, or a whole number"  # remedy for ids of another type
@@ -49,17 +51,26 @@ def is_word(value: object) -> bool:
     return all(char.isprintable() or category(char) == "Co" for char in value)
 
 
-def expanded(path: str | PathLike[str]) -> str:
+def in_order(number: str) -> tuple[int, str]:
+    """Returns a sort key that puts topic 2 before topic 10."""
+    return len(number), number
+
+
+def is_path(value: object) -> TypeGuard[AnyPath]:
+    """Returns whether a value is a path: a string, or an object that stands for one, but not for bytes."""
+    return isinstance(value, str) or (isinstance(value, PathLike) and isinstance(fspath(value), str))
+
+
+def expanded(path: AnyPath) -> str:
     """Returns the path as a string, with a leading ``~`` replaced by the home folder."""
     return os.path.expanduser(fspath(path))  # noqa: PTH111 (Path.expanduser raises without a home)
 
 
 def name_or_path(parameter: str, value: object) -> str:
     """Returns a baseline's or dataset's name or path as a string. Errors start with ``parameter``."""
-    path = fspath(value) if isinstance(value, str | PathLike) else None
-    if not isinstance(path, str):  # some paths are bytes
+    if not is_path(value):
         raise ParameterError(f"{parameter} = {quoted(value)}; pass a name or a path")
-    return expanded(path)
+    return expanded(value)
 
 
 def check_text(parameter: str, value: object) -> None:
@@ -87,8 +98,8 @@ def names_or_paths(parameter: str, values: object) -> list[str]:
         parameter: what one of them is called in errors.
         values: a name or path, or several.
     """
-    if isinstance(values, str | PathLike):
-        values = [values]
+    if is_path(values):
+        return [expanded(values)]
     if not isinstance(values, Iterable) or isinstance(values, bytes):
         raise ParameterError(f"{parameter} = {quoted(values)}; pass a name or a path, or a list of them")
     return [name_or_path(parameter, value) for value in values]
@@ -100,7 +111,7 @@ def dataset_name(dataset: object) -> str:
     return os.path.join(os.curdir, text) if isinstance(dataset, PathLike) else text  # noqa: PTH118 (keeps ./)
 
 
-def check_path(path: str | PathLike[str]) -> None:
+def check_path(path: AnyPath) -> None:
     """Raises an InputError if the path contains a NUL, or a character that file names can't encode."""
     try:
         is_possible = b"\0" not in os.fsencode(path)

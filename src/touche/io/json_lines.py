@@ -2,7 +2,7 @@
 
 import re
 from codecs import BOM_UTF8
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -71,3 +71,9 @@ def text_field(fields: dict[str, Any], name: str, path: Path, line: int) -> str:
         problem = f'no "{name}"' if name not in fields else f'"{name}" is not a text'
         raise InputError(path, problem, f'add a text "{name}" to every record', line=line)
     return value
+
+
+def optional_text(fields: Mapping[str, Any], field: str) -> str:
+    """Returns a record's text; empty if it doesn't have one, or it isn't a string."""
+    value = fields.get(field)
+    return value if isinstance(value, str) else ""

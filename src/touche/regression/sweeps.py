@@ -64,7 +64,7 @@ def sweep(
     overwrite: bool = False,
     evaluator: str = "trec_eval",
     measure: "str | Measure | Sequence[str | Measure] | None" = None,
-    qrels: AnyQrels = None,
+    qrels: AnyQrels | None = None,
     cross_validation: str | None = None,
     log: Callable[[str], None] = _log.info,
 ) -> Sweep:

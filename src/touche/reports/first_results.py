@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from touche.evaluation.scoring import Scored
+from touche.io.identifiers import in_order
 from touche.reports.report_records import Ranked, ShownDocument
 from touche.reports.texts import passage, title_terms
 from touche.tasks import STANCE, Task
 from touche.tasks.task_records import CUTOFF
-from touche.trec.topics import in_order
 
 Texts = Mapping[str, Sequence[tuple[str, str]]]  # each part's kind and text
 Ranks = Mapping[str, Mapping[str, Sequence[Ranked]]]  # by topic and document, one per run that contains it

@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from importlib.metadata import version
 from os import PathLike
@@ -25,7 +25,15 @@ from touche.reports.plots import plot_intervals, save
 from touche.reports.report_content import published_parts, task_report
 from touche.reports.report_records import Report, TaskReport
 from touche.tira.metadata import different_statistics
-from touche.trec.run_forms import AnyQrels, AnyRun, list_of_runs, qrels_source, read_sources, run_sources
+from touche.trec.run_forms import (
+    AnyQrels,
+    AnyRun,
+    AnyRuns,
+    list_of_runs,
+    qrels_source,
+    read_sources,
+    run_sources,
+)
 
 if TYPE_CHECKING:
     from ir_measures.measures import Measure
@@ -35,12 +43,12 @@ _log = logging.getLogger(__name__)
 
 
 def report(
-    runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun],
+    runs: AnyRuns,
     task: str | None = None,
     *,
     output: str | PathLike[str],
     measure: "str | Measure | None" = None,
-    qrels: AnyQrels = None,
+    qrels: AnyQrels | None = None,
     reference: AnyRun | None = None,
     all_published: bool = False,
     command: str = "touche.report",

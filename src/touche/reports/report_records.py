@@ -16,13 +16,13 @@ from touche.errors import counted
 from touche.evaluation.comparison import Comparison
 from touche.evaluation.evaluators import Evaluation
 from touche.evaluation.scores import Score
+from touche.io.identifiers import in_order
 from touche.reports.published_results import PublishedResult
 from touche.tasks import Measure, Task
 from touche.tasks.public_runs import DIFFERENT, EVALUATED, NOT_EVALUATED, NOT_PUBLIC, checks
 from touche.tasks.reported import Reported, reported_results
 from touche.tasks.task_records import CUTOFF, MEASURE
 from touche.trec.by_stance import ranking_names, topic_in
-from touche.trec.topics import in_order
 
 _POINT_WIDTH = 1.6  # in hundredths of a strip
 _FAR = 3  # interquartile ranges below the first quartile (Tukey 1977)

@@ -26,8 +26,8 @@ from touche.tira.metadata import NO_STATISTICS
 from touche.tira.provenance import TEAM_VARIABLE
 from touche.trec.columns import Run
 from touche.trec.framed import WrittenFile
-from touche.trec.records_in_memory import AnyTopics, topics_in
 from touche.trec.runs import RUN_FILE
+from touche.trec.topic_forms import AnyTopics, topics_in
 from touche.trec.topics import Topic
 
 _MASTER = "local[*]"  # all of this machine's processors
@@ -61,8 +61,8 @@ def run(
     baseline: str | PathLike[str] | Baseline,
     dataset: str | PathLike[str] | None = None,
     *,
-    topics: AnyTopics = None,
-    documents: AnyDocuments = None,
+    topics: AnyTopics | None = None,
+    documents: AnyDocuments | None = None,
     output: str | PathLike[str] | None = None,
     **options: Any,
 ) -> Run:
@@ -112,8 +112,8 @@ def write_run(
     *,
     options: Mapping[str, Any] = MappingProxyType({}),
     words: Sequence[str] = (),
-    topics: AnyTopics = None,
-    documents: AnyDocuments = None,
+    topics: AnyTopics | None = None,
+    documents: AnyDocuments | None = None,
     corpus: str | None = None,
     statistics: str | PathLike[str] | None = None,
     keep_statistics: str | PathLike[str] | None = None,
@@ -207,7 +207,10 @@ def write_run(
 
 
 def _name_of_input(
-    dataset: str | PathLike[str] | None, topics: AnyTopics, documents: AnyDocuments, runner: str = HERE
+    dataset: str | PathLike[str] | None,
+    topics: AnyTopics | None,
+    documents: AnyDocuments | None,
+    runner: str = HERE,
 ) -> str | None:
     """Returns the input's path, id or address; None if topics and documents are passed instead."""
     # Topics with a dataset are for addresses, whose folder may not contain any.
@@ -230,14 +233,15 @@ def _name_of_input(
 def _opened(
     baseline: Baseline,
     name: str | None,
-    topics: AnyTopics,
-    documents: AnyDocuments,
+    topics: AnyTopics | None,
+    documents: AnyDocuments | None,
     corpus: str | None = None,
     runner: str = HERE,
     master: str = _MASTER,
 ) -> Iterator[Input]:
     """Opens the input named ``name``, or topics and documents if that is None."""
     if name is None:
+        assert topics is not None and documents is not None  # ``_name_of_input`` has checked it
         all_topics = topics_in(topics)
         collection = documents_in(documents)
         description = f"{counted(len(all_topics), 'topic')} and documents in memory"
@@ -245,7 +249,7 @@ def _opened(
     elif runner == SPARK:
         from touche.runners import spark  # imported late: takes 13 ms
 
-        with spark.opened(baseline, name, corpus, topics, master) as source:
+        with spark.opened(baseline, name, corpus, optional_path("topics", topics), master) as source:
             yield source
     elif places.is_address(name):
         raise ToucheError(f"{name}: only Spark opens addresses; add --runner spark, or pass a folder")

@@ -24,7 +24,6 @@ from touche.scan.models import Formula, Weighted
 from touche.scan.reading import Reading, read_parts
 from touche.scan.statistics import Statistics, Term, sum_by_field
 from touche.scan.tokens import analysis_named
-from touche.trec.records_in_memory import unread
 from touche.trec.runs import with_unmatched
 from touche.trec.topics import Topic
 
@@ -80,7 +79,6 @@ def rank(
         raise ParameterError(
             f"boosts has {min(unknown)!r}, which is not a field; the fields are {', '.join(fields)}"
         )
-    topics = list(unread(topics, "topics"))  # they are read twice, and may be an iterator
     collection = Collection.of(topics, documents, analysis, fields, queries)
     scoring = Scoring(
         model=model,
@@ -193,7 +191,7 @@ class Collection:
         queries = (self.queries[topic.number].items() for topic in topics)
         best = _BestOfParts(
             terms=[{indexes[term]: weight for term, weight in query} for query in queries],
-            among=[topic.candidates for topic in topics],
+            candidates=[topic.candidates for topic in topics],
             statistics=[
                 statistics.lengthened(scoring.length_offset.get(field_index, 0))
                 for field_index, statistics in enumerate(self.statistics)
@@ -242,14 +240,14 @@ class _BestOfParts:
 
     Attributes:
         terms: for each topic the weight of each term, by its index.
-        among: for each topic the ids of the only documents to rank, or None.
+        candidates: for each topic the ids of the only documents to rank, or None.
         statistics: the statistics of each field.
         scoring: the formula of a score.
         depth: the largest number of documents for each topic.
     """
 
     terms: Sequence[Mapping[int, float]]
-    among: Sequence[frozenset[str] | None]
+    candidates: Sequence[frozenset[str] | None]
     statistics: Sequence[Statistics]
     scoring: Scoring
     depth: int
@@ -258,8 +256,8 @@ class _BestOfParts:
         """Returns the best documents of each topic, from those of earlier parts and from one more part."""
         scored = _ScoredPart(part, self.statistics, self.scoring)
         best_of_part = [
-            scored.best(terms, among, self.depth) if terms else []  # no terms: all words are stop words
-            for terms, among in zip(self.terms, self.among, strict=True)
+            scored.best(terms, candidates, self.depth) if terms else []  # no terms: all words are stop words
+            for terms, candidates in zip(self.terms, self.candidates, strict=True)
         ]
         return self.merge(best, best_of_part)
 
@@ -285,14 +283,14 @@ class _ScoredPart:
     # By field, term and weight, because topics share terms.
     _cached_contributions: dict[tuple[int, int, float], Array] = field(default_factory=dict)
 
-    def best(self, terms: Mapping[int, float], among: frozenset[str] | None, depth: int) -> _ScoredIds:
+    def best(self, terms: Mapping[int, float], candidates: frozenset[str] | None, depth: int) -> _ScoredIds:
         """Returns the documents with the highest scores in any order, with all ties of the last one.
 
         ``merge`` decides among ties by id, so that none of them is cut off here.
 
         Args:
             terms: the weight of each term of the topic, at least one, by its index.
-            among: the ids of the only documents to rank, or None.
+            candidates: the ids of the only documents to rank, or None.
             depth: at most how many documents to return, besides those with the score of the last one.
         """
         scores = self._scores(terms)
@@ -302,8 +300,8 @@ class _ScoredPart:
             postings = map(self.part.fields[field_index].postings, terms)
             with_terms = np.concatenate([indexes for indexes, _ in postings])  # each once for each term
             matches &= np.bincount(with_terms, minlength=len(self.part.ids)) >= minimum
-        if among is not None:
-            matches &= np.array([id in among for id in self.part.ids], dtype=bool)
+        if candidates is not None:
+            matches &= np.array([id in candidates for id in self.part.ids], dtype=bool)
         matching = np.flatnonzero(matches)
         if depth < len(matching):
             # At a depth of 0, no document remains.
@@ -400,13 +398,13 @@ def _checked_numbers(result: Any, document_count: int) -> Array:
     Raises:
         ToucheError: if it is not a finite number for each document.
     """
-    numbers = np.asarray(result)
-    is_numeric = numbers.dtype.kind in "fiu"  # floats, signed or unsigned integers
-    if numbers.shape != (document_count,) or not is_numeric:
+    contributions = np.asarray(result)
+    is_numeric = contributions.dtype.kind in "fiu"  # floats, signed or unsigned integers
+    if contributions.shape != (document_count,) or not is_numeric:
         problem = f"the formula returned {quoted(result)} for {counted(document_count, 'document')}"
         raise ToucheError(f"{problem}; return an array with a number for each, in the shape of tf and length")
-    if not np.isfinite(numbers).all():
-        wrong = numbers[~np.isfinite(numbers)][0]
-        problem = f"the formula returned {wrong} for a document"
+    if not np.isfinite(contributions).all():
+        wrong_number = contributions[~np.isfinite(contributions)][0]
+        problem = f"the formula returned {wrong_number} for a document"
         raise ToucheError(f"{problem}; return finite numbers, and use statistics without gaps")
-    return numbers
+    return contributions

@@ -74,7 +74,7 @@ def counted(run: Run, rule: CountedLines) -> tuple[Run, list[LineError]]:
     kept = list[int]()
     errors = list[LineError]()
     last_lines = dict[str, RunLine]()  # by ranking's name, such as ``1 PRO``
-    for index, (number, line) in enumerate(zip(run.numbers.tolist(), run, strict=True)):
+    for index, (number, line) in enumerate(zip(run.line_numbers.tolist(), run, strict=True)):
         ranking = f"{line.topic} {line.stance}"
         problem = _problem(line, rule) or _wrong_order(line, last_lines.get(ranking), ranking)
         if problem:

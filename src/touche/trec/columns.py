@@ -16,7 +16,7 @@ from touche.errors import check_choice
 from touche.io.identifiers import expanded
 from touche.io.optional import imported
 from touche.io.writing import write_whole
-from touche.trec.framed import FRAME_NAMES, Framed
+from touche.trec.framed import FRAME_NAMES, Shown
 
 if TYPE_CHECKING:
     from ir_measures import ScoredDoc  # not installed in images
@@ -27,7 +27,7 @@ Order = Mapping[str, Lines]  # each topic's lines
 _RANKED_STANCES = {"PRO", "CON"}  # stances that can have their own rankings
 NO_STANCE = "Q0"  # the second column of lines without a stance
 _NO_STANCES = {"Q0", "QO", "ITER", "ITERATION", "-"}  # what other tools write there, or one number
-_COLUMNS = "topics stances documents ranks scores tags numbers".split()
+_COLUMNS = "topics stances documents ranks scores tags line_numbers".split()
 _NO_LINES = np.empty(0, np.intp)  # joined with all rankings, because numpy can't join zero arrays
 
 
@@ -112,7 +112,7 @@ class Words:
 
 
 @dataclass(frozen=True, eq=False)
-class Run(Sequence[RunLine], Framed):
+class Run(Sequence[RunLine], Shown):
     """A run as columns. It is also the sequence of its lines, in file order.
 
     Attributes:
@@ -120,7 +120,7 @@ class Run(Sequence[RunLine], Framed):
         topics, stances, tags: each line's words.
         documents: each line's document id.
         ranks, scores: ranks and scores as written.
-        numbers: each line's number in the file.
+        line_numbers: each line's number in the file, from 1.
         unread: an error for each line of the file that couldn't be read. Only the reader of runs with a
             ranking per stance skips such lines; for the others, the first one is an error.
     """
@@ -132,7 +132,7 @@ class Run(Sequence[RunLine], Framed):
     ranks: NDArray[np.int64]
     scores: NDArray[np.float64]
     tags: Words
-    numbers: NDArray[np.int64]
+    line_numbers: NDArray[np.int64]
     unread: tuple[Any, ...] = field(default=(), repr=False)  # of ``runs.LineError``
 
     @classmethod
@@ -161,12 +161,10 @@ class Run(Sequence[RunLine], Framed):
     def __getitem__(self, index: int) -> RunLine: ...
     @overload
     def __getitem__(self, index: slice) -> "Run": ...
-    def __getitem__(self, index: Any) -> Any:
-        """Returns a line, or a slice of lines in file order. A name returns a column of ``frame``."""
+    def __getitem__(self, index: int | slice) -> Any:
+        """Returns a line, or a slice of lines in file order."""
         if isinstance(index, slice):
             return self.take(index)
-        if not isinstance(index, int | np.integer):
-            return self.frame()[index]  # in rank order
         position = range(len(self))[index]  # counts negative indices from the end, or raises an IndexError
         return next(iter(self.take([position])))
 
@@ -405,7 +403,7 @@ class Columns:
         ranks: Sequence[int],
         scores: Sequence[float] | NDArray[np.float64],
         tags: Sequence[str],
-        numbers: Sequence[int] | NDArray[np.int64],
+        line_numbers: Sequence[int] | NDArray[np.int64],
     ) -> None:
         """Adds lines; the columns are ``Run``'s attributes."""
         block = {
@@ -415,7 +413,7 @@ class Columns:
             "ranks": np.array(ranks, np.int64),
             "scores": np.array(scores, np.float64),
             "tags": _encoded(tags, self._codes["tags"]),
-            "numbers": np.array(numbers, np.int64),
+            "line_numbers": np.array(line_numbers, np.int64),
         }
         self._blocks.append(block)
 
@@ -428,7 +426,7 @@ class Columns:
             ranks=[line.rank for _, line in lines],
             scores=[line.score for _, line in lines],
             tags=[line.tag for _, line in lines],
-            numbers=[number for number, _ in lines],
+            line_numbers=[number for number, _ in lines],
         )
 
     def run(self, path: Path | str) -> Run:
@@ -451,5 +449,5 @@ class Columns:
             ranks=arrays["ranks"],
             scores=arrays["scores"],
             tags=Words([*self._codes["tags"]], arrays["tags"]),
-            numbers=arrays["numbers"],
+            line_numbers=arrays["line_numbers"],
         )

@@ -1,9 +1,8 @@
-"""Results that offer their DataFrame's attributes and operators."""
+"""Results that can become a pandas DataFrame, as which notebooks show them."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
@@ -32,20 +31,6 @@ class Shown(ABC):
             return None
 
 
-class Framed(Shown):
-    """A result with its frame's columns and methods, such as ``result.to_csv()``."""
-
-    if not TYPE_CHECKING:  # otherwise type checkers would accept any attribute
-
-        def __getattr__(self, name: str) -> Any:
-            if name.startswith("_"):  # copy and pickle look up such names before the object has data
-                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            try:
-                return getattr(self.frame(), name)
-            except NotInstalledError as error:  # hasattr() expects an AttributeError
-                raise AttributeError(f"{type(self).__name__!r} has no {name!r}: {error}") from error
-
-
 def column_names(kind: type[Any]) -> list[str]:
     """Returns a record's column names: its fields, except those that its repr omits. Empty if they depend on
     the data, which are then in the record's dictionary ``record``.
@@ -63,7 +48,7 @@ def _row(record: Any) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Table(Sequence[_T], Framed):
+class Table(Sequence[_T], Shown):
     """Records of one type.
 
     Attributes:
@@ -82,16 +67,14 @@ class Table(Sequence[_T], Framed):
         return len(self.records)
 
     @overload
-    def __getitem__(self, key: int) -> _T: ...
+    def __getitem__(self, index: int) -> _T: ...
     @overload
-    def __getitem__(self, key: slice) -> Self: ...
-    @overload
-    def __getitem__(self, key: Any) -> Any: ...
-    def __getitem__(self, key: Any) -> Any:
-        """Returns a record, a slice as a table, or the frame's item for any other key."""
-        if isinstance(key, slice):
-            return replace(self, records=self.records[key])
-        return self.records[key] if isinstance(key, Integral) else self.frame()[key]
+    def __getitem__(self, index: slice) -> Self: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        """Returns a record, or a slice as a table."""
+        if isinstance(index, slice):
+            return replace(self, records=self.records[index])
+        return self.records[index]
 
     @property
     def rows(self) -> list[dict[str, Any]]:

@@ -1,37 +1,53 @@
-"""Runs and qrels in other tools' forms: frames, dictionaries and records."""
+"""Runs and qrels in the forms in which users pass them: paths, frames, and dictionaries by topic."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral
-from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias, TypeGuard
+from typing import Any, NamedTuple, SupportsFloat, SupportsInt, TypeAlias, TypeGuard
 
 import numpy as np
 
 from touche.errors import InputError, ToucheError, counted, one_line
-from touche.io.identifiers import NO_TEXT, as_id, check_text, expanded, is_word, numbered, quoted
+from touche.io.identifiers import (
+    NO_TEXT,
+    AnyPath,
+    as_id,
+    check_text,
+    expanded,
+    is_path,
+    is_word,
+    numbered,
+    quoted,
+)
 from touche.io.opening import STANDARD_INPUT, content_of_pipe, is_file, resolved
 from touche.trec.by_stance import read_script_lines
 from touche.trec.columns import NO_STANCE, Columns, Run
+from touche.trec.forms import Frame, as_pandas, is_frame, remedy_for, unusable
 from touche.trec.qrels import LARGEST_GRADE, Qrels, read_qrels
-from touche.trec.records_in_memory import USED_UP, as_pandas, is_frame
 from touche.trec.runs import MOST_DIGITS, RUN_FILE, as_number, checked, is_score, read_run, why_no_run
 
-AnyRun: TypeAlias = Any
+AnyRun: TypeAlias = AnyPath | Run | Frame | Mapping[Any, Mapping[Any, SupportsFloat]]
 """A run in one of its forms:
 
-* the path of a run file, or an open text file; ``-`` is standard input
+* the path of a run file, which can be a pipe; ``-`` is standard input
+* a ``Run``, or another result of ``touche`` that is or has written a run
 * a frame of pandas, or one with ``to_pandas()``, with the columns of PyTerrier (qid, docno, score, and
   perhaps rank and stance) or of ir_measures (query_id, doc_id, score); its name is the tag in its ``attrs``
 * the scores of documents by topic, ``{topic: {document: score}}``, as in pytrec_eval
-* a list of records with query_id, doc_id and score, such as ScoredDoc of ir_measures
-* any run that ``touche`` returns
-
-Functions for several runs take a list of them, or a dictionary of runs by names of your choice.
 """
-AnyQrels: TypeAlias = Any
-"""Judgments in one of the forms of runs, with label (PyTerrier) or relevance (ir_measures) for score."""
+SeveralRuns: TypeAlias = Sequence[AnyRun] | Mapping[str, AnyRun]
+"""Several runs: a list of them, or a dictionary of runs by names of your choice."""
+# Mappings of runs by name and of scores by topic are one type, because mypy infers no types of values in a
+# dictionary that is passed for one of two mappings.
+AnyRuns: TypeAlias = (
+    AnyPath | Run | Frame | Sequence[AnyRun] | Mapping[Any, AnyRun | Mapping[Any, SupportsFloat]]
+)
+"""One run in any form of ``AnyRun``, a list of runs, or a dictionary of runs by names of your choice."""
+AnyQrels: TypeAlias = AnyPath | Frame | Mapping[Any, Mapping[Any, SupportsInt]]
+"""Judgments in one of the forms of runs. ``Qrels`` are ``{topic: {document: grade}}``; a frame has the column
+label (PyTerrier) or relevance (ir_measures) instead of score.
+"""
 
 # PyTerrier's column names (mostly), each with ir_measures' name; some are the same.
 _OTHER_NAMES = {
@@ -43,21 +59,20 @@ _OTHER_NAMES = {
     "label": "relevance",
 }
 IN_MEMORY = "qrels"  # what qrels without a file are called
-_REMEDY = "pass a path, a frame, scores by topic and document, or records"
+_RUN_FORMS = "a path, a Run, a frame with the columns qid, docno and score, or {topic: {document: score}}"
+_QRELS_FORMS = "a path, Qrels, a frame with the columns qid, docno and label, or {topic: {document: grade}}"
 
 
-def list_of_runs(runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun]) -> list[AnyRun]:
+def list_of_runs(runs: AnyRuns) -> list[AnyRun]:
     """Returns one run or several as a list, in whatever form they are. Keys of a dictionary of runs are
     dropped.
     """
     if _are_named(runs):
         return [*runs.values()]
-    is_one = isinstance(runs, Mapping | Run | bytes) or _is_in_file(runs) or is_frame(runs)
-    if is_one or not isinstance(runs, Iterable):
-        return [runs]
-    items = [*runs]
-    is_list_of_records = bool(items) and all(map(_is_record, items))  # such a list is one run
-    return [items] if is_list_of_records else items
+    # Strings and runs are sequences, too: of characters and of lines. Bytes become an error later.
+    if isinstance(runs, Sequence) and not isinstance(runs, str | bytes | Run):
+        return [*runs]
+    return [runs]  # type: ignore[list-item]  # mypy doesn't see that no form of several runs is left
 
 
 class RunSource(NamedTuple):
@@ -65,7 +80,7 @@ class RunSource(NamedTuple):
 
     Attributes:
         path: its file, or its name if there is no file.
-        content: the run, or the bytes of a pipe or open file; None if they are in the file.
+        content: the run, or the bytes of a pipe; None if they are in the file.
         name: its path or name, which no other run shares.
         passed: the run as it was passed.
         is_tag: whether the name is a dictionary's key, which replaces the tags.
@@ -74,7 +89,7 @@ class RunSource(NamedTuple):
     path: Path
     content: bytes | Run | None
     name: Path
-    passed: AnyRun = None
+    passed: AnyRun | None = None
     is_tag: bool = False
 
     def read(self, *, by_stance: bool = False) -> Run:
@@ -99,9 +114,7 @@ class RunSource(NamedTuple):
         return run.called(str(self.name)) if self.is_tag else replace(run, path=self.name)
 
 
-def run_sources(
-    runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun], *, distinct: bool = True
-) -> list[RunSource]:
+def run_sources(runs: AnyRuns, *, distinct: bool = True) -> list[RunSource]:
     """Returns one run or several, before their files are read. Runs with the same name are numbered.
 
     Args:
@@ -112,12 +125,12 @@ def run_sources(
         ToucheError: if a run in memory is unusable, a run or name is passed twice, or a path is a folder.
     """
     source_by_identity = dict[object, RunSource]()
-    taken = set[Path]()  # names
+    names_taken = set[Path]()
     sources = list[RunSource]()
     for run in list_of_runs(runs):
-        identity = resolved(expanded(run)) if isinstance(run, str | PathLike) else id(run)
+        identity = resolved(expanded(run)) if is_path(run) else id(run)
         if identity not in source_by_identity:
-            source_by_identity[identity] = _source(run, taken)
+            source_by_identity[identity] = _source(run, names_taken)
         elif str(run) == STANDARD_INPUT:
             raise InputError(STANDARD_INPUT, "standard input, passed twice", "pass it once")
         elif distinct:
@@ -126,20 +139,21 @@ def run_sources(
     return _named(sources, [*runs]) if _are_named(runs) else sources
 
 
-def _source(run: AnyRun, taken: set[Path]) -> RunSource:
-    """Returns a run's source, and adds its name to the taken ones. If it's one of them, it becomes
-    ``NAME (2)`` or the like.
+def _source(run: AnyRun, names_taken: set[Path]) -> RunSource:
+    """Returns a run's source, and adds its name to ``names_taken``. If the name is already there, the run is
+    called ``NAME (2)`` or the like.
     """
     content: bytes | Run | None
-    if _is_in_file(run):
-        path, content = _path_and_content(run)
+    if is_path(run):
+        path = Path(expanded(run))
+        content = content_of_pipe(path)
         if content is None and is_file(path / RUN_FILE):
             raise InputError(path, "a folder", f"pass its run, {path / RUN_FILE}")
     else:
         content = run_of(run)
         path = content.path
-    name = Path(numbered(str(path), {*map(str, taken)}))
-    taken.add(name)
+    name = Path(numbered(str(path), {*map(str, names_taken)}))
+    names_taken.add(name)
     return RunSource(path=path, content=content, name=name, passed=run)
 
 
@@ -156,7 +170,7 @@ def _named(sources: Sequence[RunSource], keys: Sequence[Any]) -> list[RunSource]
     return [*named.values()]
 
 
-def read_runs(runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun], *, distinct: bool = True) -> list[Run]:
+def read_runs(runs: AnyRuns, *, distinct: bool = True) -> list[Run]:
     """Reads one run or several, each file once. Arguments and errors are those of the two functions it
     calls.
     """
@@ -206,38 +220,7 @@ def _is_run(value: Any) -> bool:
     """Returns whether a value is one run, rather than several, or the scores of a topic's documents."""
     if isinstance(value, Mapping):
         return any(isinstance(documents, Mapping) for documents in value.values())
-    if isinstance(value, list | tuple):
-        return bool(value) and all(map(_is_record, value))
-    return isinstance(value, Run | Iterator) or _is_in_file(value) or is_frame(value)
-
-
-def _is_in_file(source: Any) -> bool:
-    """Returns whether a run or qrels are in a file, which is passed by its path or open."""
-    if isinstance(source, str | PathLike):
-        return True
-    return not isinstance(source, Run) and hasattr(source, "read")  # a Run would build its frame
-
-
-def _path_and_content(file: Any) -> tuple[Path, bytes | None]:
-    """Returns a file's path or name, and the content of a pipe or open file; None if it's in the file."""
-    if isinstance(file, str | PathLike):
-        path = Path(expanded(file))
-        return path, content_of_pipe(path)
-    name = str(getattr(file, "name", "the open file"))
-    try:
-        content = file.read()  # text or bytes
-    except (OSError, ValueError) as error:  # closed, opened for writing, or not UTF-8
-        raise InputError(name, f"cannot be read ({error})", "open it as text, or pass its path") from error
-    if isinstance(content, str):
-        # Keep lone surrogates, so that the reader rejects their line as not UTF-8.
-        content = content.encode("utf-8", "surrogatepass")
-    return Path(name), content
-
-
-def _is_record(value: Any) -> bool:
-    """Returns whether a value is an ir_measures record, and not a frame with such columns."""
-    # Asking a Run for these attributes would build its frame.
-    return not isinstance(value, Run) and hasattr(value, "query_id") and not hasattr(value, "columns")
+    return isinstance(value, Run) or is_path(value) or is_frame(value)
 
 
 def run_of(source: AnyRun, name: str = "run") -> Run:
@@ -254,7 +237,8 @@ def run_of(source: AnyRun, name: str = "run") -> Run:
 
     Raises:
         ToucheError: if the run is empty, a column is missing or occurs twice, an id is neither a word nor an
-            integer, a rank isn't an integer, a score isn't finite, or a topic contains a document twice.
+            integer, a rank isn't an integer, a score isn't finite, or a topic contains a document twice. Also
+            if the source has none of the forms.
 
     Examples:
         >>> import touche
@@ -265,8 +249,11 @@ def run_of(source: AnyRun, name: str = "run") -> Run:
     check_text("name", name)
     if isinstance(source, Run):
         return source
-    if _is_in_file(source):
-        return read_run(*_path_and_content(source))
+    if is_path(source):
+        path = Path(expanded(source))
+        return read_run(path, content_of_pipe(path))
+    if not is_frame(source) and not isinstance(source, Mapping):
+        raise unusable(source, name, "a run", _RUN_FORMS, of_iterator="a list of its runs")
     tag = getattr(source, "attrs", {}).get("tag") or ""  # of a frame
     name = one_line(str(tag)).strip() or name
     table = _table(source, name, ("qid", "docno", "score"), optional=("rank", "stance"))
@@ -291,9 +278,9 @@ def run_of(source: AnyRun, name: str = "run") -> Run:
         ranks=ranks,
         scores=scores,
         tags=[name] * size,
-        numbers=range(1, size + 1),
+        line_numbers=range(1, size + 1),
     )
-    run = checked(columns.run(name), f"check what made it {USED_UP}")
+    run = checked(columns.run(name), "check what made it")
     if "rank" not in table:
         return run.ranked_by_score()
     # The order of a frame's rows means nothing, but the order of a run's lines can decide what counts.
@@ -312,7 +299,8 @@ def qrels_of(source: AnyQrels, name: str = "qrels") -> Qrels:
 
     Raises:
         ToucheError: if there are no judgments, a column is missing or occurs twice, an id is neither a word
-            nor an integer, a label isn't an integer, or a document has two labels.
+            nor an integer, a label isn't an integer, or a document has two labels. Also if the source has
+            none of the forms.
 
     Examples:
         >>> import touche
@@ -323,9 +311,11 @@ def qrels_of(source: AnyQrels, name: str = "qrels") -> Qrels:
     check_text("name", name)
     if isinstance(source, Qrels):
         return _whole_grades(source, name)
-    if _is_in_file(source):
-        path, content = _path_and_content(source)
-        return read_qrels(path, content=content)
+    if is_path(source):
+        path = Path(expanded(source))
+        return read_qrels(path, content=content_of_pipe(path))
+    if not is_frame(source) and not isinstance(source, Mapping):
+        raise unusable(source, name, "qrels", _QRELS_FORMS)
     table = _table(source, name, ("qid", "docno", "label"))
     topics = _ids(table, "qid", name)
     documents = _ids(table, "docno", name)
@@ -334,7 +324,7 @@ def qrels_of(source: AnyQrels, name: str = "qrels") -> Qrels:
     for row, (topic, document, grade) in enumerate(zip(topics, documents, grades, strict=True), 1):
         qrels.add(topic, document, int(grade), name, row)
     if not qrels:
-        raise ToucheError(f"{name}: no judgments in it; {_REMEDY} {USED_UP}")
+        raise ToucheError(f"{name}: no judgments in it; pass at least one")
     return qrels
 
 
@@ -376,7 +366,7 @@ class QrelsSource(NamedTuple):
         return self.path.absolute() if self.content is None else Path(IN_MEMORY)
 
 
-def qrels_source(qrels: AnyQrels) -> QrelsSource | None:
+def qrels_source(qrels: AnyQrels | None) -> QrelsSource | None:
     """Returns judgments in any form, before their file is read. None stays None.
 
     Raises:
@@ -384,52 +374,41 @@ def qrels_source(qrels: AnyQrels) -> QrelsSource | None:
     """
     if qrels is None:
         return None
-    if not isinstance(qrels, str | PathLike):
+    if not is_path(qrels):
         return QrelsSource(Path(IN_MEMORY), qrels_of(qrels))
-    path, content = _path_and_content(qrels)
+    path = Path(expanded(qrels))
+    content = content_of_pipe(path)
     if content is None and not is_file(path):
         raise InputError(path, "no such file of qrels", "check the path")
     return QrelsSource(path, content)
 
 
 def _table(
-    source: Any, source_name: str, wanted: Sequence[str], optional: Sequence[str] = ()
+    source: Frame | Mapping[Any, Any], source_name: str, required: Sequence[str], optional: Sequence[str] = ()
 ) -> dict[str, list[Any]]:
-    """Returns the columns of a frame, a mapping or a list of records, by their PyTerrier names.
+    """Returns the columns of a frame or of ``{topic: {document: value}}``, by their PyTerrier names.
 
     Args:
         source: the run or judgments.
         source_name: their name in errors.
-        wanted: the names of the required columns.
+        required: the names of the columns that it must have.
         optional: further columns, which only frames may have.
     """
-    if is_frame(source):
-        return _columns_of_frame(as_pandas(source), source_name, wanted, optional)
     if isinstance(source, Mapping):
-        return _columns_of_mapping(source, source_name, wanted)
-    # Strings don't get here, because they are paths.
-    if isinstance(source, bytes):
-        raise ToucheError(f"{source_name}: {quoted(source)} is not a text; pass a path as os.fsdecode(path)")
-    if isinstance(source, Iterable) and not isinstance(source, bytearray):
-        records = list(source)
-        attributes = [_OTHER_NAMES[column] for column in wanted]
-        for row, record in enumerate(records, 1):
-            if not all(hasattr(record, attribute) for attribute in attributes):
-                problem = f"{quoted(record)} does not have {', '.join(attributes)}"
-                raise InputError(source_name, problem, "pass records of ir_measures", line=row)
-        return {column: [getattr(record, _OTHER_NAMES[column]) for record in records] for column in wanted}
-    raise ToucheError(f"{source_name}: {quoted(source)} is neither a run nor judgments; {_REMEDY}")
+        return _columns_of_mapping(source, source_name, required)
+    return _columns_of_frame(as_pandas(source), source_name, required, optional)
 
 
 def _columns_of_mapping(
-    source: Mapping[Any, Any], source_name: str, wanted: Sequence[str]
+    source: Mapping[Any, Any], source_name: str, required: Sequence[str]
 ) -> dict[str, list[Any]]:
-    """Returns the columns of ``{topic: {document: value}}``, named ``wanted`` in this order."""
+    """Returns the columns of ``{topic: {document: value}}``, named ``required`` in this order."""
     for topic, documents in source.items():
         if not isinstance(documents, Mapping):
             problem = f"topic {quoted(topic)} has {quoted(documents)}"
-            raise ToucheError(f"{source_name}: {problem}; write {{topic: {{document: {wanted[-1]}}}}}")
-    topic_column, document_column, value_column = wanted
+            remedy = remedy_for(documents) or f"write {{topic: {{document: {required[-1]}}}}}"
+            raise ToucheError(f"{source_name}: {problem}; {remedy}")
+    topic_column, document_column, value_column = required
     return {
         topic_column: [topic for topic, documents in source.items() for _ in documents],
         document_column: [document for documents in source.values() for document in documents],
@@ -438,22 +417,22 @@ def _columns_of_mapping(
 
 
 def _columns_of_frame(
-    frame: Any, source_name: str, wanted: Sequence[str], optional: Sequence[str]
+    frame: Any, source_name: str, required: Sequence[str], optional: Sequence[str]
 ) -> dict[str, list[Any]]:
     """Returns the columns that a pandas frame contains, by their PyTerrier names.
 
     Raises:
-        ToucheError: if a wanted column is missing, or a column occurs twice, including under its other name.
+        ToucheError: if a required column is missing, or a column occurs twice, even if under its other name.
     """
     table = {}
-    for column in (*wanted, *optional):
+    for column in (*required, *optional):
         names = (column, _OTHER_NAMES[column])
         present = [name for name in frame.columns if name in names]
         if not present and column in optional:
             continue
         if len(present) != 1:
             columns = counted(len(present), "column") if present else "no column"
-            raise ToucheError(f"{source_name} has {columns} {column!r}; it needs {', '.join(wanted)}")
+            raise ToucheError(f"{source_name} has {columns} {column!r}; it needs {', '.join(required)}")
         table[column] = frame[present[0]].to_list()
     return table
 
@@ -479,12 +458,12 @@ def _numbers(
 ) -> list[Any]:
     """Returns a column's values, which must be valid. The description says when they are."""
     # The first check is fast.
-    numbers = [value if type(value) is float else as_number(value) for value in table[column]]
-    for row, value in enumerate(numbers, 1):
+    values = [value if type(value) is float else as_number(value) for value in table[column]]
+    for row, value in enumerate(values, 1):
         if not is_valid(value):
             remedy = "convert the texts to numbers" if isinstance(value, str) else "correct it"
             raise InputError(source_name, f"{column} {quoted(value)} is not {description}", remedy, line=row)
-    return numbers
+    return values
 
 
 def _is_missing(value: Any) -> bool:

@@ -171,7 +171,7 @@ def _add_at_once(lines: Sequence[bytes], first_line: int, columns: Columns) -> b
             ranks=[int(rank) for rank in ranks],
             scores=values,
             tags=words[3 * size :],
-            numbers=np.arange(first_line, first_line + size),
+            line_numbers=np.arange(first_line, first_line + size),
         )
     return is_finite
 
@@ -261,7 +261,7 @@ def checked(run: Run, remedy: str = "check what wrote it") -> Run:
     if not is_finite.all():
         wrong_line = np.argmin(is_finite)  # the first one that isn't finite
         problem = f"the score {run.scores[wrong_line]} is not finite as float32"
-        raise InputError(run.path, problem, "correct it", line=int(run.numbers[wrong_line]))
+        raise InputError(run.path, problem, "correct it", line=int(run.line_numbers[wrong_line]))
     return run
 
 
@@ -272,7 +272,7 @@ def check_unique(run: Run) -> None:
         return
     # A slower search for the line.
     seen = set()
-    for number, topic, document in zip(run.numbers.tolist(), run.topics, run.documents, strict=True):
+    for number, topic, document in zip(run.line_numbers.tolist(), run.topics, run.documents, strict=True):
         if (topic, document) in seen:
             problem = f"document {document!r} occurs a second time for topic {topic}"
             raise InputError(run.path, problem, "remove one of the two", line=number)

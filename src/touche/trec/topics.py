@@ -57,11 +57,6 @@ class Topic:
     candidates: frozenset[str] | None = None
 
 
-def in_order(number: str) -> tuple[int, str]:
-    """Returns a sort key that puts topic 2 before topic 10."""
-    return len(number), number
-
-
 def name_of_topics(path: Path) -> str:
     """Returns what a topics file is called in an input directory."""
     suffix = Path(plain_name(path.name)).suffix

@@ -1,0 +1,78 @@
+"""Frames as users pass them, and the error for values that are in none of the forms that touche reads."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Protocol, TypeAlias, TypeGuard
+
+from touche.errors import ToucheError
+from touche.io.identifiers import quoted
+
+
+class PandasFrame(Protocol):
+    """A DataFrame of pandas."""
+
+    @property
+    def columns(self) -> Any: ...
+    @property
+    def to_dict(self) -> Callable[..., Any]: ...
+
+
+class ConvertibleFrame(Protocol):
+    """A frame of another library that can be converted to pandas, such as polars."""
+
+    @property
+    def to_pandas(self) -> Callable[..., Any]: ...
+
+
+Frame: TypeAlias = PandasFrame | ConvertibleFrame
+
+
+def is_frame(value: object) -> TypeGuard[Frame]:
+    """Returns whether a value is a pandas frame, or can be converted to one."""
+    return (hasattr(value, "to_dict") and hasattr(value, "columns")) or hasattr(value, "to_pandas")
+
+
+def as_pandas(frame: Frame) -> Any:
+    """Converts a frame to a DataFrame of pandas."""
+    return frame.to_pandas() if hasattr(frame, "to_pandas") else frame
+
+
+def unusable(value: object, name: str, noun: str, forms: str, of_iterator: str = "") -> ToucheError:
+    """Returns the error for a value in none of the forms.
+
+    Args:
+        value: what was passed.
+        name: what errors call it, such as ``run``.
+        noun: what it should be, such as ``a run``.
+        forms: the forms to choose from.
+        of_iterator: as in ``remedy_for``.
+    """
+    remedy = remedy_for(value, of_iterator) or f"pass {forms}"
+    return ToucheError(f"{name}: {quoted(value)} is not {noun}; {remedy}")
+
+
+def remedy_for(value: object, of_iterator: str = "") -> str:
+    """Returns which form to pass instead of an open file, bytes, an iterator or records.
+
+    Args:
+        value: what was passed.
+        of_iterator: what an iterator can become if it doesn't yield records, such as ``a list of its runs``.
+
+    Returns:
+        The second half of an error message; empty for any other value.
+    """
+    if hasattr(value, "read"):
+        return "pass its path instead of an open file"
+    if isinstance(value, bytes):
+        return "pass a path as os.fsdecode(path)"
+    if isinstance(value, Iterator):
+        remedy = "make a frame of its records, such as pandas.DataFrame(records)"
+        return f"{remedy}, or {of_iterator}" if of_iterator else remedy
+    records = value if isinstance(value, list | tuple) and not hasattr(value, "_asdict") else [value]
+    if any(isinstance(record, Mapping) or _has_fields(record) for record in records):
+        return "pass a frame of the records, such as pandas.DataFrame(records), or a path"
+    return ""
+
+
+def _has_fields(record: object) -> bool:
+    """Returns whether a value is a named tuple, or another record of ir_datasets or ir_measures."""
+    return hasattr(record, "_asdict") or hasattr(record, "query_id")

@@ -1,0 +1,48 @@
+"""Ids and texts in a record, which can be a frame's row or what another library yields."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from touche.errors import InputError
+from touche.io.identifiers import NO_TEXT, as_id, quoted
+
+
+def id_in(fields: Mapping[str, Any], field_names: Sequence[str], source_name: str, row: int) -> str:
+    """Returns a record's id; a whole number becomes a string. Arguments as in ``text_in``.
+
+    Raises:
+        InputError: if there is no such field, or it's neither a string nor a whole number.
+    """
+    value = _first_present(fields, field_names, source_name, row)
+    id = as_id(value)
+    if not isinstance(id, str):
+        problem = f"{field_names[0]} {quoted(value)} is not an id"
+        raise InputError(source_name, problem, NO_TEXT, line=row)
+    return id
+
+
+def text_in(fields: Mapping[str, Any], field_names: Sequence[str], source_name: str, row: int) -> str:
+    """Returns a record's text: its first field with one of the names.
+
+    Args:
+        fields: the record.
+        field_names: the names that the field can have.
+        source_name: what errors call the records.
+        row: the record's number from 1, for errors.
+
+    Raises:
+        InputError: if there is no such field, or it isn't a string.
+    """
+    value = _first_present(fields, field_names, source_name, row)
+    if not isinstance(value, str):
+        raise InputError(source_name, f"{quoted(value)} is not a text", "pass a text", line=row)
+    return value
+
+
+def _first_present(fields: Mapping[str, Any], field_names: Sequence[str], source_name: str, row: int) -> Any:
+    """Returns the value of the first of these fields that a record has. Arguments as in ``text_in``."""
+    for field in field_names:
+        if field in fields:
+            return fields[field]
+    remedy = f"name one of its fields {', '.join(field_names)}"
+    raise InputError(source_name, f"the record has no {field_names[0]}", remedy, line=row)
