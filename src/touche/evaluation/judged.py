@@ -51,7 +51,7 @@ def judged(
         )
     if any_order and (task is None or task.rules.unit != PAIR):
         raise ToucheError(f"{task.id if task else 'the task'} does not rank pairs; omit any-order")
-    found = dict[tuple[str, Measure], Judged]()
+    judged_by_key = dict[tuple[str, Measure], Judged]()
     read = dict[str, Qrels]()  # by dimension
     answers = dict[Path, Qrels]()  # by file, whose answers about images are the judgments of all dimensions
     for name in measures:
@@ -77,10 +77,10 @@ def judged(
                 is_chosen=chosen is not None,
                 is_optional=is_optional,
             )
-            found.setdefault((dimension, measure), judged_dimension)
+            judged_by_key.setdefault((dimension, measure), judged_dimension)
     with_task = [
         judged_dimension if task is None else _with_facts(judged_dimension, task, read)
-        for judged_dimension in found.values()
+        for judged_dimension in judged_by_key.values()
     ]
     orders = [False, True] if any_order else [False]
     return [replace(judged_dimension, any_order=order) for judged_dimension in with_task for order in orders]
@@ -109,11 +109,10 @@ def _files(task: Task | None, chosen: Measure | None, qrels: QrelsSource | None)
     scores_stances = measure is MACRO_F1 or (chosen is None and has_file_of_stances)
     if scores_stances and not (task and task.stances and (qrels or STANCE in files)):
         raise ToucheError(f"{MACRO_F1} needs judged stances; pass a task that has some")
-    if qrels is not None:
-        dimensions = (
-            [*files] if ranks_stances else [STANCE] if scores_stances else [_dimension_of(qrels.file)]
-        )
-        files = dict.fromkeys(dimensions, str(qrels.file))
+    if qrels is not None and ranks_stances:  # one file with the answers about all dimensions
+        files = dict.fromkeys(files, str(qrels.file))
+    elif qrels is not None:
+        files = {STANCE if scores_stances else _dimension_of(qrels.file): str(qrels.file)}
     elif chosen is not None:  # a measure that the user chose scores either stances or rankings
         files = {name: file for name, file in files.items() if (name == STANCE) == scores_stances}
     if task is not None and chosen is not None and is_of_question:  # the user chose one of the questions

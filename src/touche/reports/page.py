@@ -95,9 +95,10 @@ def report(
     path = find_reference(reference, sources, runs_as_read)
     # Without a task, the page is about the user's judgments.
     part = task_report(scored, card, task or Path(scored[0].judged.file).name, path)
-    for warning in (different := different_statistics(sources)):
-        _log.warning(warning)
-    part = replace(part, warnings=[*part.warnings, *different])
+    warnings = different_statistics(sources)
+    for text in warnings:
+        _log.warning(text)
+    part = replace(part, warnings=[*part.warnings, *warnings])
     title = f"{len(part.runs)} run{'s' if len(part.runs) > 1 else ''} of {part.dataset}"
     return write(Report(title, command, [part]), folder)
 

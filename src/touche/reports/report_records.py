@@ -400,7 +400,9 @@ class TaskReport:
     @property
     def measure(self) -> Measure:
         """The first view's measure; the task's own if there are no rankings."""
-        return self.views[0].measure if self.views else self.task.measure if self.task else MEASURE
+        if self.views:
+            return self.views[0].measure
+        return self.task.measure if self.task else MEASURE
 
     @property
     def cutoff(self) -> int:
