@@ -51,7 +51,7 @@ TAKES_RUNS: dict[str, Callable[[Any, Any, Path], Any]] = {  # with a second run
         row.difference for row in touche.compare([other, run], TASK, reference=run)
     ],
     "wide": lambda run, other, folder: [
-        [cell.value for cell in cells] for cells in touche.wide([run, other], TASK).rows.values()
+        [score.value for score in row.scores.values()] for row in touche.wide([run, other], TASK)
     ],
     "overlap": lambda run, other, folder: touche.overlap([run, other])[0].rbo,
     "overlap by name": lambda run, other, folder: touche.overlap({"mine": run, "theirs": other})[0],
@@ -74,7 +74,7 @@ TAKES_QRELS: dict[str, Callable[[Any, Any, Any], Any]] = {
         row.difference for row in touche.compare([run, other], qrels=qrels, measure="AP")
     ],
     "wide": lambda qrels, run, other: [
-        cell.value for cells in touche.wide(run, qrels=qrels, measure="AP").rows.values() for cell in cells
+        score.value for row in touche.wide(run, qrels=qrels, measure="AP") for score in row.scores.values()
     ],
     "sweep": lambda qrels, run, other: (
         touche.sweep("bm25", TASK, {"k1": [1.2]}, qrels=qrels, measure="AP").frame()["mean"].tolist()
@@ -208,7 +208,7 @@ def test_names_of_runs_may_have_blanks(tmp_path: Path) -> None:
     assert {row.run for row in touche.evaluate(runs, TASK)} == {*runs}
     (row,) = touche.compare(runs, TASK, reference="my run")
     assert (row.run_a, row.run_b) == ("their other run", "my run")
-    assert [*touche.wide(runs, TASK).rows] == [*runs]
+    assert [row.run for row in touche.wide(runs, TASK)] == [*runs]
     (row,) = touche.overlap(runs)
     assert (row.run_a, row.run_b) == tuple(runs)
     assert {(row.code, row.run) for row in touche.lint(runs, TASK)} == {("blank-in-tag", run) for run in runs}
