@@ -38,7 +38,7 @@ def documents_frame() -> pandas.DataFrame:
 FORMS: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
     "PyTerrier": (topics_frame, documents_frame),
     "ir_datasets": (
-        lambda: [Query(*pair) for pair in QUERIES.items()],
+        lambda: pandas.DataFrame([Query(*pair) for pair in QUERIES.items()]),
         lambda: (Doc(*pair) for pair in TEXTS.items()),
     ),
     "frames of ir_datasets": (
@@ -46,10 +46,10 @@ FORMS: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
         lambda: documents_frame().rename(columns=COLUMNS),
     ),
     "dictionaries": (
-        lambda: [{"number": number, "title": title} for number, title in QUERIES.items()],
+        lambda: QUERIES,
         lambda: iter([{"id": id, "contents": text} for id, text in TEXTS.items()]),
     ),
-    "pairs": (lambda: iter(QUERIES.items()), lambda: iter(TEXTS.items())),
+    "pairs": (lambda: QUERIES, lambda: iter(TEXTS.items())),
     "records of touche": (
         lambda: [package.Topic(*pair) for pair in QUERIES.items()],
         lambda: (package.Document(*pair) for pair in TEXTS.items()),
@@ -115,8 +115,8 @@ def test_a_topic_without_hits_is_a_warning_also_if_there_are_no_others(
         ({"topics": QUERIES, "documents": [("d1", 5)]}, "documents:1: 5 is not a text"),
         ({"topics": QUERIES, "documents": [("d 1", "a")]}, "documents:1: document 'd 1' is empty, too long"),
         ({"topics": QUERIES, "documents": [("d", "a"), ("d", "b")]}, "documents:2: document 'd' occurs a"),
-        ({"topics": [("1", "a"), ("1", "b")], "documents": TEXTS}, "topics:2: topic '1' occurs a second"),
-        ({"topics": 5, "documents": TEXTS}, "topics: 5 has no records"),
+        ({"topics": [package.Topic("1", "a")] * 2, "documents": TEXTS}, "topics:2: topic '1' occurs a"),
+        ({"topics": 5, "documents": TEXTS}, "topics: 5 is not a list of topics; pass a path, "),
         ({"topics": QUERIES, "documents": [5]}, "documents:1: 5 has no fields"),
         ({"topics": topics_frame().assign(query=None), "documents": TEXTS}, "topics:1: None is not a text"),
     ],

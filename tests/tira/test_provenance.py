@@ -35,7 +35,6 @@ def test_a_run_says_where_it_comes_from(touche: Touche, tmp_path: Path) -> None:
         "k1": 1.2,
         "b": 0.4,
         "multifield": False,
-        "engine": "lucene",
         "stance": "NO",
         "depth": 1000,
     }
