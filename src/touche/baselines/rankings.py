@@ -93,9 +93,11 @@ def _sorted_lines(topic: Topic, hits: Any) -> _Lines:
     scored: list[tuple[str, Any]] = []
     for hit in hits:
         _checked_tuple(hit, "(document id, score), or triples with a stance", lengths=(2, 3))
-        document = _checked_word(hit[0], "document id", "equal to the document's id; the score follows")
+        document = _checked_word(
+            hit[0], "document id", remedy="equal to the document's id; the score follows"
+        )
         if len(hit) == 3:
-            stances[document] = _checked_word(hit[2], "stance", "such as PRO or FIRST")
+            stances[document] = _checked_word(hit[2], "stance", remedy="such as PRO or FIRST")
         scored.append((document, hit[1]))
     try:
         lines = ranking(scored)
@@ -104,10 +106,17 @@ def _sorted_lines(topic: Topic, hits: Any) -> _Lines:
     return [(stances.get(document, ""), document, score) for document, score in lines]
 
 
-def _checked_word(value: Any, what: str, advice: str) -> str:
-    """Checks a run's column: programs split lines at whitespace, and some at control characters."""
+def _checked_word(value: Any, what: str, remedy: str) -> str:
+    """Returns a value that becomes a column of the run.
+
+    Args:
+        value: the value, which must be one word: programs split a run's lines at whitespace, and some at
+            control characters.
+        what: what the value is, for the error.
+        remedy: which word to write instead, for the error.
+    """
     if not is_word(value):
-        raise ToucheError(f"the baseline yielded the {what} {quoted(value)}; write one word, {advice}")
+        raise ToucheError(f"the baseline yielded the {what} {quoted(value)}; write one word, {remedy}")
     return str(value)  # already a str, but mypy doesn't know
 
 

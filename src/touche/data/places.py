@@ -142,9 +142,11 @@ def locate_corpus(corpus: Corpus) -> Path:
 
 
 def remedy_for(datasets: Iterable[str]) -> str:
-    """Returns how to get the missing datasets that touche can fetch, or else the first dataset."""
+    """Returns how to get the missing datasets that touche can fetch. If it can't fetch any, returns how to get
+    the first missing file or folder.
+    """
     fetchable = []
-    obstacles = []  # for each other dataset a file or folder that touche can't fetch
+    not_fetchable = []  # files and folders
     for dataset in datasets:
         task, corpus = tasks.dataset(dataset)
         folder = f"corpora/{corpus.directory}"
@@ -153,10 +155,11 @@ def remedy_for(datasets: Iterable[str]) -> str:
         unpublished = [path for path in missing if not is_published(path)]
         if missing and not unpublished:
             fetchable.append(dataset)
-        obstacles += [*unpublished, folder]  # the folder may be incomplete
+        # The folder comes last: if all files are here, the dataset is missing because its folder is incomplete.
+        not_fetchable += [*unpublished, folder]
     if fetchable:
         return f"get it with: touche data fetch {' '.join(fetchable)}, or {ELSEWHERE}"
-    return remedy(obstacles[0])
+    return remedy(not_fetchable[0])
 
 
 def find_corpus(corpus: Corpus) -> Path | None:

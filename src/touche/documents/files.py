@@ -113,10 +113,11 @@ class Files(Documents):
         if first is None:  # no file contains a document; the error names the first file
             raise InputError(self.paths[0], "no documents in this file", "check that this is the right file")
         documents: Iterator[Any] = chain([first], records)
+        # Documents can contain web pages as HTML, which are parsed here; arguments and images can't.
         if self.format.noun not in ("documents", "web pages"):
             yield from documents
             return
-        from touche.documents.html.parsing import parsed  # imported late: only pages need its 2 ms
+        from touche.documents.html.parsing import parsed  # imported late: takes 2 ms
 
         yield from parsed(documents, self.parser)
 

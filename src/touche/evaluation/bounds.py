@@ -153,10 +153,11 @@ def bounds_of_mean(scored_run: Scored) -> Bounds | None:
 
 
 def bounds_of_difference(a: Scored, b: Scored) -> Bounds | None:
-    """Returns the bounds on run A's mean minus run B's, scored against the same with the same evaluator.
+    """Returns the bounds on run A's mean minus run B's. Both are scored against the same judgments with the
+    same measure and evaluator.
 
-    The means cover the topics with bounds for both runs, including topics that touche leaves out until
-    their documents are judged.
+    The means cover the topics for which both runs have bounds. These include topics that the evaluator touche
+    leaves out of its means today, because none of the run's documents is judged.
 
     Returns:
         None for measures without bounds; for AP@k, whose bounds are only for one list; and if we can't know

@@ -25,7 +25,8 @@ def candidates(name: str, ids: Iterable[str]) -> list[str]:
     words = _words_of(name.lower())
     contained = [id for id, words_of_id in words_by_id.items() if words_of_id <= words]
     if contained:
-        longest = max(len(words_by_id[id]) for id in contained)  # with -v1 if the name has it
+        # The longest, because a name with version 1 contains both touche-2020-task-1 and ...-task-1-v1.
+        longest = max(len(words_by_id[id]) for id in contained)
         return [id for id in contained if len(words_by_id[id]) == longest]
     vocabulary = set[str]().union(*words_by_id.values())
     words = {word for word in words if word in vocabulary or word.isdigit()}
