@@ -104,7 +104,7 @@ def list_data(datasets: str | Sequence[str] = ()) -> Table[OfficialFile]:
         OfficialFile(
             path=source.path,
             available=find_source(source) is not None,
-            size=source.size or None if source.url else None,  # of the download
+            size=(source.size or None) if source.url else None,  # of the download
             # Of a member of an archive, some publishers only state the archive's checksum.
             md5=source.md5 or source.unpacked_md5,
             in_archive=bool(source.member) and not source.unpacked_md5,

@@ -142,8 +142,8 @@ def locate_corpus(corpus: Corpus) -> Path:
 
 
 def remedy_for(datasets: Iterable[str]) -> str:
-    """Returns how to get the missing datasets that touche can fetch. If it can't fetch any, returns how to get
-    the first missing file or folder.
+    """Returns how to get the missing datasets that touche can fetch, or if there are none of these, how to
+    get the first missing file or folder.
     """
     fetchable = []
     not_fetchable = []  # files and folders
@@ -155,7 +155,7 @@ def remedy_for(datasets: Iterable[str]) -> str:
         unpublished = [path for path in missing if not is_published(path)]
         if missing and not unpublished:
             fetchable.append(dataset)
-        # The folder comes last: if all files are here, the dataset is missing because its folder is incomplete.
+        # The folder comes last: if all files are here, something in it must be missing.
         not_fetchable += [*unpublished, folder]
     if fetchable:
         return f"get it with: touche data fetch {' '.join(fetchable)}, or {ELSEWHERE}"

@@ -373,7 +373,7 @@ def comparisons(
         )
     pairs_of_runs = [*_pairs(scored, reference)]
     values = {scored_run: _values(scored_run) for scored_run in scored}  # once, for all of a run's pairs
-    # Pairs of rankings with their values, even if they can't be tested: ``per_topic`` shows their differences.
+    # Pairs of rankings with their values, even if they can't be tested, because ``per_topic`` shows them.
     pairs = list[tuple[PairOfRuns, TopicValues, TopicValues]]()
     compared = list[Comparison]()
     why_missing = list[str]()
