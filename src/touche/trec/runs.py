@@ -358,9 +358,7 @@ def as_float32(score: float | Real) -> np.float32:
     """Returns a score as trec_eval reads it; infinite if it's too large for float32."""
     try:
         value = float(score)
-    except (
-        OverflowError
-    ):  # an integer larger than any float; infinite scores are refused, whatever their sign
+    except OverflowError:  # an integer larger than any float; callers refuse infinite scores of any sign
         return np.float32(inf)
     if abs(value) >= _BEYOND_FLOAT32:  # otherwise numpy would warn, and its errstate is slow
         return np.float32(inf if value > 0 else -inf)
