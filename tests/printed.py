@@ -14,6 +14,7 @@ def rows_of(out: str, style: str) -> list[list[str]]:
     if style == "markdown":
         lines = [line.removeprefix("| ").removesuffix(" |") for line in out.splitlines()]
         return [[re.sub(r"\\(.)", r"\1", cell) for cell in line.split(" | ")] for line in lines]
+    assert style == "latex", f"say here how to read tables in {style}"
     symbols = {r"\textless{}": "<", r"\textgreater{}": ">", "--": "–"}
     for symbol, character in symbols.items():
         out = out.replace(symbol, character)

@@ -31,7 +31,7 @@ def run_text(topics: Iterable[str] = BEST, tag: str = "t", strangers: int = 0) -
     )
 
 
-def score_task(
+def scored_in(
     runs: object,
     task: Task | None,
     evaluators: Iterable[str] = ("trec_eval", "touche"),
@@ -48,8 +48,8 @@ def score_task(
 def table_of(
     runs: object, task: Task | None, evaluators: Iterable[str] = ("trec_eval", "touche"), **more: Any
 ) -> Scores:
-    """The table of ``score_task``'s scores, with warnings and notes."""
-    return table(score_task(runs, task, evaluators, **more), task)
+    """The table of ``scored_in``'s scores, with warnings and notes."""
+    return table(scored_in(runs, task, evaluators, **more), task)
 
 
 def row_of(scores: Scores, **values: str) -> Score:

@@ -13,6 +13,7 @@ import pytest
 
 from conftest import Touche, Write
 from touche import tasks
+from touche.io.formats import FORMATS_FOR_PAPERS
 
 TOPICS = "<topics><topic><number>1</number><title>Cats or dogs?</title></topic></topics>"
 DOCUMENTS = '{"docno": "a", "text": "cats"}\n{"docno": "b", "text": ""}\n'
@@ -124,8 +125,10 @@ MISTYPED = {
     "evaluate run.txt --task touche-2022": "did you mean touche-2022-task-1, touche-2022-task-2 or",
     f"evaluate nowhere.txt {ARGUMENTS}": "nowhere.txt: cannot be read",
     f"evaluate {ARGUMENTS}": "Missing argument 'RUN...'",
-    f"evaluate a.txt {ARGUMENTS} --per-topic --format latex": "markdown, latex and html",
-    f"compare a.txt b.txt {ARGUMENTS} --per-topic --format html": "markdown, latex and html",
+    f"evaluate a.txt {ARGUMENTS} --per-topic --format latex": f"--reference, {FORMATS_FOR_PAPERS} print",
+    f"compare a.txt b.txt {ARGUMENTS} --per-topic --bounds --format html": (
+        f"{FORMATS_FOR_PAPERS} print only the means and the t-test; omit --per-topic and --bounds"
+    ),
     f"compare a.txt b.txt {ARGUMENTS} --per-topic --published": "omit --per-topic",
     f"lint out {ARGUMENTS}": "out: a folder; pass its run, out/run.txt",
     "fuse a.txt -o new": "at least two runs",

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import touche as library
 from conftest import Touche, Write
-from spotcheck import run_of, score_task
+from spotcheck import run_of, scored_in
 from touche.evaluation import bounds
 from touche.evaluation.comparison import comparisons
 from touche.evaluation.evaluators import by_trec_eval
@@ -118,7 +118,7 @@ def test_a_document_of_both_runs_has_one_grade(touche: Touche, write: Write) -> 
     same = [write(f"{tag}.txt", run_of(*(f"{t} {tag} x" for t in "12"), tag=tag)) for tag in "ab"]
     other = write("o.txt", run_of("1 y z", "2 y z", tag="o"))
     second = 1 / log2(3)
-    scored = score_task([*same, other], None, ["trec_eval"], measure="nDCG@2", qrels=qrels)
+    scored = scored_in([*same, other], None, ["trec_eval"], measure="nDCG@2", qrels=qrels)
     compared = comparisons(scored, None, bounds=True)
     stays, changes, _ = compared
     assert (stays.least, stays.greatest) == pytest.approx((1 / (1 + second), 1.0)) and not stays.can_change

@@ -6,7 +6,7 @@ import pytest
 
 import touche as package
 from conftest import Touche, Write
-from spotcheck import BEST, SPOT, made_up, run_of, run_text, score_task
+from spotcheck import BEST, SPOT, made_up, run_of, run_text, scored_in
 from touche.errors import ToucheError
 from touche.evaluation.comparison import Comparison, comparisons, conclusions
 from touche.trec.columns import Run, RunLine
@@ -21,7 +21,7 @@ def runs(write: Write) -> list[Path]:
 
 
 def test_every_two_runs_are_compared(runs: list[Path]) -> None:
-    scored = score_task(runs, SPOT, ["trec_eval"], measure="nDCG@5")
+    scored = scored_in(runs, SPOT, ["trec_eval"], measure="nDCG@5")
     compared = comparisons(scored, SPOT, randomisation=True)
     names = [("all", "two"), ("all", "three"), ("two", "three")]
     assert [(comparison.run_a, comparison.run_b) for comparison in compared] == names
@@ -39,7 +39,7 @@ def test_every_two_runs_are_compared(runs: list[Path]) -> None:
 
 
 def test_with_the_organizers_evaluator_only_shared_topics_count(runs: list[Path]) -> None:
-    compared = comparisons(score_task(runs, SPOT, ["touche"], measure="nDCG@5"), SPOT)
+    compared = comparisons(scored_in(runs, SPOT, ["touche"], measure="nDCG@5"), SPOT)
     first, other = compared
     assert [(comparison.run_a, comparison.run_b) for comparison in (first, other)] == [
         ("all", "two"),
@@ -104,7 +104,7 @@ def test_a_copy_of_an_image_run_is_found_although_its_stances_have_rankings() ->
 
 def test_one_run_cannot_be_compared(runs: list[Path]) -> None:
     with pytest.raises(ToucheError, match="at least two runs"):
-        comparisons(score_task(runs[:1], SPOT, ["trec_eval"], measure="nDCG@5"), SPOT)
+        comparisons(scored_in(runs[:1], SPOT, ["trec_eval"], measure="nDCG@5"), SPOT)
 
 
 def test_a_task_without_published_topic_values_has_nothing_to_compare(
@@ -211,7 +211,7 @@ def test_significance_is_by_the_corrected_t_test_alone(
         write(f"{tag}.txt", run_of(*(f"{n} {'a' if int(n) <= upto else 'x'}" for n in numbers), tag=tag))
         for tag, upto in right.items()
     ]
-    compared = comparisons(score_task(runs, task, ["trec_eval"]), task)
+    compared = comparisons(scored_in(runs, task, ["trec_eval"]), task)
     assert [comparison.p_t_test for comparison in compared] == pytest.approx(
         [0.0025, 0.0002, 0.3506], abs=5e-5
     )

@@ -33,11 +33,11 @@ THREE: Qrels = QRELS | {"2": {"a": 0}, "3": {"a": 1}}
             ["equal scores are ordered by rank, not by document"],
         ),
         (run("a", "b", scores=[1.0, 2.0]), QRELS, ["the rank column decides, not the score"]),
-        (run("x", "b"), QRELS, ["1 unjudged documents of the top 5 are removed, not counted as 0"]),
+        (run("x", "b"), QRELS, ["1 unjudged document of the top 5 is removed, not counted as 0"]),
         (  # the unjudged document of the second topic changes nothing
             run("x", "b") + run("a", "x", topic="2"),
             QRELS | {"2": {"a": 1}},
-            ["1 unjudged documents of the top 5 are removed"],
+            ["1 unjudged document of the top 5 is removed"],
         ),
         (
             run("b", "a") + run("a", topic="2") + run("x", "a", topic="3"),

@@ -104,7 +104,7 @@ def test_topics_without_a_judged_result_or_a_relevant_document_are_left_out_by_t
 
 @pytest.mark.parametrize("evaluate", evaluators.EVALUATORS.values())
 def test_a_run_for_another_task_is_an_error(evaluate: evaluators.Evaluator) -> None:
-    with pytest.raises(ToucheError, match="no topic in common"):
+    with pytest.raises(ToucheError, match="no topic of the run, such as 99, is in the qrels"):
         evaluate(Run.of(run("a", topic="99")), QRELS, FIVE)
 
 

@@ -259,7 +259,7 @@ def test_runs_are_compared_by_the_only_evaluator(task: Task, write: Write) -> No
     assert [overlap.measure for overlap in overlaps] == [f"{name}P@10" for name in task.qrels]
     assert overlaps[0].mean_a - overlaps[0].mean_b == pytest.approx(0.05)
     row = package.wide([mine, other], "mine")[0]
-    assert row.run == "mine" and [*row.scores.values()][0].value == pytest.approx(0.1)
+    assert row.run == "mine" and next(iter(row.scores.values())).value == pytest.approx(0.1)
 
 
 def test_each_stance_of_a_topic_is_fused_on_its_own(write: Write, tmp_path: Path) -> None:

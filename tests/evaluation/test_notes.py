@@ -15,8 +15,8 @@ from spotcheck import (
     row_of,
     run_of,
     run_text,
-    score_task,
     scored,
+    scored_in,
     table_of,
 )
 from touche import tasks
@@ -120,7 +120,7 @@ def test_judgments_without_grade_0_are_reported_with_the_place_of_the_full_file(
     qrels = Judgments("beir-webis-touche2020-v2.qrels", frozenset({-2, 0, 1, 2}))
     task = replace(tasks.task("beir-webis-touche2020-v2"), qrels={"relevance": qrels})
     write(f"qrels/{qrels.file}", f"1 0 a 2\n{zeros}")
-    warnings = doubts_of(score_task([run], task), task)
+    warnings = doubts_of(scored_in([run], task), task)
     texts = [text for text in warnings if "lacks the judgments with grade 0" in text]
     assert bool(texts) == is_reported
     remedy = "remove it, and get it with: touche data fetch beir-webis-touche2020-v2 --no-corpora"
@@ -134,7 +134,7 @@ def test_near_ties_are_told_for_any_measure(
     """As float32, b with the greater id is first; as double, a is first, so RR falls from 1 to 1/2."""
     task = made_up(write, monkeypatch, topics=("1",), relevance="b")
     path = write("run.txt", "1 Q0 a 1 1.0000000001 t\n1 Q0 b 2 1 t\n")
-    warnings = doubts_of(score_task([path], task, measure=name), task)
+    warnings = doubts_of(scored_in([path], task, measure=name), task)
     assert warnings[-1].endswith(f"order topic 1 differently ({change:.4f} in {name})")
 
 
@@ -158,7 +158,7 @@ def test_a_standing_names_its_evaluator_and_its_doubts(
     path = write("run.txt", run_of(text))
     monkeypatch.setenv("TOUCHE_DATA", str(path.parent))
     monkeypatch.setattr("touche.evaluation.leaderboard.official_md5", lambda path: "")
-    (standing,) = notes(score_task([path], task, [evaluator]), task)
+    (standing,) = notes(scored_in([path], task, [evaluator]), task)
     assert note in standing and standing.startswith("with trec_eval, ") == (evaluator == "trec_eval")
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import touche as package
 from conftest import Touche, Write
-from spotcheck import SPOT, made_up, notes_of, run_of, run_text, score_task, scored, table_of
+from spotcheck import SPOT, made_up, notes_of, run_of, run_text, scored, scored_in, table_of
 from touche import tasks
 from touche.errors import ToucheError
 from touche.evaluation.scores import evaluate
@@ -188,7 +188,7 @@ def test_each_run_has_its_own_row_when_a_tag_is_the_path_of_another_run(
             ["run.txt"],
             "1 Q0 a 1 1 t\n",
             False,
-            r"run\.txt: the run and the qrels have no topic in common",
+            r"run\.txt: no topic of the run, such as 1, is in the qrels",
         ),
     ],
 )
@@ -197,7 +197,7 @@ def test_runs_that_cannot_be_evaluated(
 ) -> None:
     folder = write("run.txt", text).parent
     with pytest.raises(ToucheError, match=message):
-        score_task([folder / name for name in names], SPOT, measure="nDCG@5", any_order=any_order)
+        scored_in([folder / name for name in names], SPOT, measure="nDCG@5", any_order=any_order)
 
 
 def test_an_unknown_label_is_refused(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,7 +221,7 @@ def test_any_order_counts_a_pair_judged_the_other_way_round_beside_the_exact_sco
     task = made_up(write, monkeypatch, relevance="a")
     task = replace(task, rules=Rules(PAIR, ("Q0",)), published=(row,))
     write("qrels/made-up-relevance.qrels", "1 0 x,y 1\n1 0 b,c 0\n")
-    exact, turned = score_task([write("run.txt", run_of(ranked))], task, ["trec_eval"], any_order=True)
+    exact, turned = scored_in([write("run.txt", run_of(ranked))], task, ["trec_eval"], any_order=True)
     assert [(each.label, each.judged.any_order) for each in (exact, turned)] == [
         ("relevance", False),
         ("relevance, any order", True),

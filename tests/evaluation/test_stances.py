@@ -10,7 +10,7 @@ from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
 import touche as package
 from conftest import Touche, Write, write_files
-from spotcheck import notes_of, score_task, table_of
+from spotcheck import notes_of, scored_in, table_of
 from touche import tasks
 from touche.errors import InputError, MissingDataError, ToucheError
 from touche.evaluation.comparison import comparisons
@@ -121,15 +121,15 @@ def test_stance_is_a_dimension_with_a_measure_of_its_own(runs: list[Path]) -> No
     no, lexicon = (scores[f"touche-{name}", "stance"] for name in ("bm25", "stance-lexicon"))
     assert no.results == lexicon.results == 111
     assert no.mean is not None and lexicon.mean is not None and lexicon.mean > no.mean
-    only = score_task(runs, tasks.task(TOY), measure="macro F1")
+    only = scored_in(runs, tasks.task(TOY), measure="macro F1")
     assert [each.judged.dimension for each in only] == ["stance", "stance"]
-    by_ap = score_task(runs, tasks.task(TOY), measure="AP")
+    by_ap = scored_in(runs, tasks.task(TOY), measure="AP")
     assert "stance" not in {each.judged.dimension for each in by_ap}
 
 
 def test_stances_are_compared_without_a_test(runs: list[Path]) -> None:
     task = tasks.task(TOY)
-    compared = comparisons(score_task(runs, task, ["trec_eval"]), task)
+    compared = comparisons(scored_in(runs, task, ["trec_eval"]), task)
     (stance,) = (row for row in compared if row.dimension == "stance")
     assert stance.results == 111 and stance.p_t_test is None and stance.significant is False
     assert not compared.warnings
@@ -141,7 +141,7 @@ def test_values_over_other_documents_do_not_compare(runs: list[Path]) -> None:
     shorter = [line for line in read_run(runs[1]) if line.topic != "14"]
     task = replace(tasks.task(TOY), published=tasks.task("touche-2022-task-2").published)
     both = [runs[0], Run.of(shorter, runs[1])]
-    notes = notes_of(score_task(both, task), task)
+    notes = notes_of(scored_in(both, task), task)
     assert any("(touche-bm25 111, touche-stance-lexicon" in text for text in notes)
     assert any("compare only equal N" in text for text in notes)
 
@@ -225,10 +225,10 @@ def test_missing_judgments_of_stances_are_a_warning(
 ) -> None:
     (small / "qrels" / "s.qrels").unlink()
     path = write("run.txt", "1 PRO a 1 1 t\n")
-    assert [each.judged.dimension for each in score_task([path], tasks.task("small"))] == ["relevance"]
+    assert [each.judged.dimension for each in scored_in([path], tasks.task("small"))] == ["relevance"]
     assert "qrels/s.qrels is missing" in caplog.text
     with pytest.raises(MissingDataError):
-        score_task([path], tasks.task("small"), measure="macro F1")
+        scored_in([path], tasks.task("small"), measure="macro F1")
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,7 @@ def test_latex_and_markdown_escape_names_and_mark_values() -> None:
         "",
         "† better",
     ]
+    assert [*table[:0].frame().columns] == [*table.frame().columns] == table.names
     latex = table.latex().splitlines()
     assert latex[0] == r"\begin{tabular}{lrr}" and latex[2] == r"run & nDCG@5 & P(rel=2)\_x \\"
     name = r"a\_b\textbar{}c\&d\textless{}b\textgreater{} [e](f) `g`"

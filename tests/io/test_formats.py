@@ -11,10 +11,12 @@ from io import StringIO
 import pytest
 
 from conftest import Touche, Write
+from printed import rows_of
 from spotcheck import run_text
 from touche import Table
+from touche.errors import listed
 from touche.io import formats
-from touche.io.formats import FORMATS, csv_text, json_text
+from touche.io.formats import FORMATS, FORMATS_FOR_PAPERS, csv_text, json_text
 from touche.io.plain import plain_text
 from touche.io.tables import Cell, Column, Sheet
 
@@ -53,6 +55,8 @@ def test_numbers_are_aligned_right_and_notes_are_below_the_table() -> None:
         "",
         "two",
     ]
+    odd = Sheet(COLUMNS, [Row("[a]", 1.0), Row("*", 1.0)])
+    assert formats.LATEX.sheet(odd).splitlines()[4:6] == [r"{}[a] & 1.0 \\", r"{}* & 1.0 \\"]
     lines = formats.LATEX.sheet(sheet).splitlines()
     assert lines[:2] == ["% a | b", r"\begin{tabular}{lr}"]
     assert lines[5] == r"a\_b\textbar{}c\&d\textless{}b\textgreater{} & 1.5 \\"
@@ -70,8 +74,7 @@ def test_numbers_are_aligned_right_and_notes_are_below_the_table() -> None:
 @pytest.mark.parametrize("name", ["table", "markdown", "latex", "html"])
 def test_a_missing_value_is_a_dash_and_its_reason_is_below_the_table(name: str) -> None:
     text = FORMATS[name].write(Table(Row, ()), [Sheet(COLUMNS, [Row("a", None)])])
-    dash = "--" if name == "latex" else "–"
-    assert dash in text.replace("–: ", "") and "– in mean: there is no topic" in text
+    assert ["a", "–"] in rows_of(text, name) and "– in mean: there is no topic" in text
     assert "there is no topic" not in FORMATS[name].write(Table(Row, ()), [Sheet(COLUMNS, ROWS)])
 
 
@@ -124,7 +127,7 @@ def test_a_new_format_is_one_entry() -> None:
         return subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
     assert printed("tasks", "--format", "headings") == "task title ranked dimensions published values"
-    assert "[table|csv|json|markdown|latex|html|headings]" in printed("tasks", "--help")
+    assert f"[{'|'.join(FORMATS)}|headings]" in printed("tasks", "--help")
 
 
 def test_refusals_name_the_formats_for_papers(touche: Touche, write: Write) -> None:
@@ -133,4 +136,5 @@ def test_refusals_name_the_formats_for_papers(touche: Touche, write: Write) -> N
         arguments = ("evaluate", run, "--task", "spot-check/passages", "--per-topic", "--format", name)
         code, _, err = touche(*arguments)
         assert (code == 2) == format.is_for_papers
-        assert not format.is_for_papers or "--reference, markdown, latex and html print one row" in err
+        assert not format.is_for_papers or f"--reference, {FORMATS_FOR_PAPERS} print one row" in err
+    assert listed([name for name in FORMATS if FORMATS[name].is_for_papers]) == FORMATS_FOR_PAPERS

@@ -12,7 +12,7 @@ import ir_measures
 import pytest
 
 from conftest import OFFICIAL, ROOT
-from spotcheck import score_task
+from spotcheck import scored_in
 from touche import tasks
 from touche.baselines.expected import ExpectedFormula, ExpectedScore, read_expected
 from touche.baselines.extras import extra_in_dockerfile
@@ -193,7 +193,7 @@ IMAGES = {
 def test_runs_of_images_score_what_the_organizers_script_computes(official: Path, name: str) -> None:
     """On topic, argumentative, on stance; official runs also have a row with these values in the card."""
     task = tasks.task(name.split("/")[0])
-    results = score_task([official / "runs" / f"{name}.run"], task)
+    results = scored_in([official / "runs" / f"{name}.run"], task)
     assert {result.evaluator for result in results} == {"touche"}
     assert [round(result.evaluation.mean, 3) for result in results] == [*IMAGES[name]]
     assert not results[0].skipped and results[0].evaluation.judged > 0.998
@@ -216,7 +216,7 @@ def test_qrels_of_the_other_year_are_refused(
     monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
     for year, run in ((2022, "minsc-baseline"), (2023, "jean-luc-picard-0")):
         with pytest.raises(InputError, match=r"qrels:\d+: "):
-            score_task(
+            scored_in(
                 [official / "runs" / f"touche-{year}-task-3" / f"{run}.run"],
                 tasks.task(f"touche-{year}-task-3"),
             )

@@ -391,7 +391,7 @@ def test_a_ranking_is_checked_where_a_score_cannot_be(clone: Path) -> None:
     expect(clone, ENTRY.format(value=0) + RUN)
     score, ranking = outcomes(writing("77 Q0 a 1 1 t\n"))
     assert (score.verdict, score.got, ranking.verdict) == ("failed", None, "changed")
-    assert "no topic in common" in score.remark
+    assert "no topic of the run" in score.remark
 
 
 def test_results_and_rows_of_the_log_outlive_a_break(

@@ -278,7 +278,7 @@ QRELS = tasks.task("spot-check/arguments").qrels["relevance"].file
 
 
 def test_a_task_that_is_passed_replaces_that_of_the_dataset() -> None:
-    with pytest.raises(ToucheError, match=r"no topic in common.*passages"):
+    with pytest.raises(ToucheError, match=r"no topic of the run.*passages"):
         touche.sweep("bm25", DATASET, {}, task="spot-check/passages")
 
 

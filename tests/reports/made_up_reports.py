@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from conftest import Write
-from spotcheck import made_up, run_of, score_task
+from spotcheck import made_up, run_of, scored_in
 from touche import tasks
 from touche.evaluation.comparison import find_reference
 from touche.reports.page import write
@@ -48,7 +48,7 @@ class Reports:
         """Returns the part of a report on runs."""
         paths = [self.write(f"{number}.txt", text) for number, text in enumerate(runs)]
         task = tasks.task(dataset)
-        scored = score_task(paths, task)
+        scored = scored_in(paths, task)
         path = find_reference(reference, [], [*{each.run.path: each.run for each in scored}.values()])
         return task_report(scored, task, dataset, path)
 

@@ -9,7 +9,7 @@ from touche.cli.commands import command, is_passed, option
 from touche.cli.guessing import task_of
 from touche.cli.options import FORMAT, RUNS, SCORING_BY_SEVERAL
 from touche.cli.output import explain, render, warn
-from touche.errors import ToucheError
+from touche.errors import ToucheError, listed
 from touche.evaluation import comparison as library
 from touche.evaluation.comparison import UNDEFINED, Comparison, TopicDifference
 from touche.evaluation.evaluators import EVALUATORS
@@ -64,9 +64,16 @@ def compare(
     scoring["task"] = task_of(runs, scoring["task"], scoring["qrels"])
     scoring |= {"evaluator": evaluator, "reference": reference}
     if FORMATS[format].is_for_papers:
-        if per_topic or randomisation or bounds or published:
+        options = {
+            "--per-topic": per_topic,
+            "--randomisation": randomisation,
+            "--bounds": bounds,
+            "--published": published,
+        }
+        passed = [name for name, is_on in options.items() if is_on]
+        if passed:
             problem = f"{FORMATS_FOR_PAPERS} print only the means and the t-test"
-            raise ToucheError(f"{problem}; omit the other options")
+            raise ToucheError(f"{problem}; omit {listed(passed)}")
         wide_table = wide(runs, every_two=reference is None, **scoring)
         render(wide_table, format, [wide_table.sheet])
         warn(*wide_table.warnings)

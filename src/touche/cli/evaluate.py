@@ -67,7 +67,11 @@ def evaluate(
     has_several_means = len(scoring["measure"]) > 1 and not per_topic
     is_wide = needs_row_per_run or (has_several_means and format == "table")
     if bounds and is_wide:
-        remedy = f"pass one measure, no --reference, and another format than {FORMATS_FOR_PAPERS}"
+        remedy = "pass one measure, or --format csv"
+        if reference is not None:
+            remedy = "omit --reference"
+        elif FORMATS[format].is_for_papers:
+            remedy = f"omit --format {format}"
         raise ToucheError(f"--bounds prints one row for each evaluator; {remedy}")
     scoring |= {"evaluator": evaluator, "pairs": pairs}
     if is_wide:

@@ -18,7 +18,7 @@ from typing import IO
 
 from touche import tasks
 from touche.data import places
-from touche.data.judged import copy_dataset, write_judged
+from touche.data.partial_datasets import copy_dataset, write_judged
 from touche.data.places import data_home, whole_corpus
 from touche.data.publishers import RUNS, Source
 from touche.data.remedies import how_to_download

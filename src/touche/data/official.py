@@ -12,7 +12,7 @@ from pathlib import Path
 from touche import tasks
 from touche.data import fetching
 from touche.data.fetching import DIFFERS, MISSING, NOT_IN_MIRROR, Status
-from touche.data.judged import compare_texts
+from touche.data.partial_datasets import compare_texts
 from touche.data.places import data_home
 from touche.data.publishers import Source
 from touche.data.remedies import remedy

@@ -17,6 +17,7 @@ from statistics import fmean
 import numpy as np
 from numpy.typing import NDArray
 
+from touche.evaluation.equality import without_last_digits
 from touche.evaluation.evaluators import Evaluation, Ranked, gains, judged_order
 from touche.evaluation.scoring import Judged, Scored
 from touche.tasks.measures import Measure
@@ -200,10 +201,12 @@ def topic_bounds(measure: BoundedMeasure, first: Ranked, evaluation: Evaluation)
 
 
 def mean_bounds(bounds: Mapping[str, Bounds]) -> Bounds:
-    """Returns the bounds on the mean over at least one topic."""
+    """Returns the bounds on the mean over at least one topic. They are rounded like the mean, which would
+    otherwise not always lie between them.
+    """
     return Bounds(
-        least=fmean(topic.least for topic in bounds.values()),
-        greatest=fmean(topic.greatest for topic in bounds.values()),
+        least=without_last_digits(fmean(topic.least for topic in bounds.values())),
+        greatest=without_last_digits(fmean(topic.greatest for topic in bounds.values())),
     )
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
 
+from touche.errors import counted
 from touche.evaluation.equality import are_equal
 from touche.evaluation.evaluators import Ranked, gains, in_qrels, ndcg
 from touche.trec.columns import Run
@@ -55,6 +56,8 @@ def reasons_for_disagreement(run: Run, qrels: Qrels, cutoff: int) -> Iterator[Re
         for topic in judged
         if not are_equal(scores[topic], with_unjudged[topic])
     ]
+    unjudged = counted(sum(removed), "unjudged document")
+    is_or_are = "is" if sum(removed) == 1 else "are"
     # The other rules leave topics out of the mean.
     relevant = {topic for topic in labels if any(labels[topic].values())}
     with_judged = {topic for topic, ids in judged.items() if ids}
@@ -62,7 +65,7 @@ def reasons_for_disagreement(run: Run, qrels: Qrels, cutoff: int) -> Iterator[Re
         ("", _scores(by_score, labels, cutoff)),  # no touche rule yet
         ("equal scores are ordered by rank, not by document id", _scores(ties_by_rank, labels, cutoff)),
         ("the rank column decides, not the score", with_unjudged),
-        (f"{sum(removed)} unjudged documents of the top {cutoff} are removed, not counted as 0", scores),
+        (f"{unjudged} of the top {cutoff} {is_or_are} removed, not counted as 0", scores),
         ("topics without a relevant document are left out", _of_topics(scores, relevant)),
         ("topics that the run lacks are left out", _of_topics(scores, relevant & judged.keys())),
         (

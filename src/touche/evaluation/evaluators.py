@@ -72,8 +72,9 @@ def trec_eval(run: Run, qrels: Qrels, measure: Measure) -> Evaluation:
 
     Documents are ordered by descending score, ties by descending document id (``Run.by_score``). Scores are
     float32; versions since September 2023 read doubles. The gain is the label, or 0 for negative labels and
-    unjudged documents. Bpref, infAP and measures with ``judged_only`` also skip documents with negative
-    labels. A topic in the qrels that the run lacks counts 0. RR@k is ``-M k -m recip_rank``.
+    unjudged documents. For measures without gains, documents with a label of at least ``rel``, by default 1,
+    are relevant. Bpref, infAP and measures with ``judged_only`` also skip documents with negative labels. A
+    topic in the qrels that the run lacks counts 0. RR@k is ``-M k -m recip_rank``.
 
     Raises:
         ToucheError: if the run contains none of the qrels' topics.
@@ -207,8 +208,8 @@ def in_qrels(order: Order, qrels: Qrels) -> Order:
     """
     topics = {topic: lines for topic, lines in order.items() if topic in qrels}
     if not topics:
-        problem = "the run and the qrels have no topic in common"
-        raise ToucheError(f"{problem}; check that the task is the run's task")
+        problem = f"no topic of the run, such as {next(iter(order), 'none')}, is in the qrels"
+        raise ToucheError(f"{problem}; check that they are for the same topics")
     return topics
 
 

@@ -49,8 +49,10 @@ def judged(
         raise ToucheError(
             f"neither task nor qrels are known; pass qrels, or a task: {', '.join(tasks.ids())}"
         )
-    if any_order and (task is None or task.rules.unit != PAIR):
-        raise ToucheError(f"{task.id if task else 'the task'} does not rank pairs; omit any-order")
+    if any_order and task is None:
+        raise ToucheError("any-order is for tasks that rank pairs; pass one of them, or omit any-order")
+    if any_order and task is not None and task.rules.unit != PAIR:
+        raise ToucheError(f"{task.id} does not rank pairs; omit any-order")
     judged_by_key = dict[tuple[str, Measure], Judged]()
     read = dict[str, Qrels]()  # by dimension
     answers = dict[Path, Qrels]()  # by file, whose answers about images are the judgments of all dimensions

@@ -94,6 +94,14 @@ class WideTable(Table[WideRow]):
     columns: tuple[str, ...] = ()
     note: str = ""
 
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns in CSV and frames: the run, and each value; if runs are tested, with its
+        marks.
+        """
+        suffixes = ["", " marks"] if self.note else [""]  # tests come with a note
+        return ["run", *(f"{column}{suffix}" for column in self.columns for suffix in suffixes)]
+
     def __repr__(self) -> str:
         return self.markdown()
 

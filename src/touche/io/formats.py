@@ -143,7 +143,7 @@ def latex_text(text: str) -> str:
 
 
 def latex_superscript(text: str) -> str:
-    """LaTeX needs a command for the dagger."""
+    """Returns a superscript in LaTeX, which needs a command for the dagger."""
     with_commands = text.replace("†", "\\dagger")
     return f"$^{{{with_commands}}}$"
 
@@ -154,13 +154,16 @@ def latex_table(
     """Returns a table in LaTeX using booktabs, with notes as comments. Arguments as in ``Markup.table``."""
     columns = "".join("r" if numeric else "l" for numeric in is_numeric)
     lines = [f"\\begin{{tabular}}{{{columns}}}", "\\toprule", f"{' & '.join(header)} \\\\", "\\midrule"]
-    lines += [f"{' & '.join(row)} \\\\" for row in rows]
+    for row in rows:
+        # After the end of a row, LaTeX would take a bracket or star for an argument of the command.
+        braces = "{}" if row[0].startswith(("[", "*")) else ""
+        lines.append(f"{braces}{' & '.join(row)} \\\\")
     lines += ["\\bottomrule", "\\end{tabular}"]
     return "\n".join([*lines, *(f"% {note}" for note in notes)])
 
 
 def html_superscript(text: str) -> str:
-    """Works in Markdown too."""
+    """Returns a superscript in HTML, which Markdown understands too."""
     return f"<sup>{text}</sup>"
 
 

@@ -27,7 +27,8 @@ def plain_text(sheets: Iterable[Sheet], *, is_terminal: bool = False) -> str:
     never broken. Otherwise, tables are plain and as wide as their cells.
 
     Args:
-        sheets: the tables. A sheet with lines but no records shows just the lines.
+        sheets: the tables. A sheet with lines but no records shows just the lines; one without both shows its
+            header.
         is_terminal: whether the text is for a terminal.
     """
     from rich.console import Console  # optional: container images don't contain rich

@@ -66,14 +66,15 @@ class Column:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table with lines above and below it. Without columns, it has only these lines.
+    """A table with lines above and below it. Some have only lines.
 
     Attributes:
         columns: the columns.
         records: a record per row.
         notes: lines below the table.
         above: lines above the table, such as a title.
-        colours: terminal colours by the text of a cell or note, or by what comes before its colon.
+        colours: terminal colours, by the text of a cell or note. For a text with a colon, such as
+            ``too low: 0.61``, by the text before the colon.
     """
 
     columns: Sequence[Column]

@@ -8,7 +8,9 @@ import ast
 import re
 import warnings
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
@@ -212,28 +214,34 @@ def parsed(text: str) -> Any:
         problem = f"measure {text!r} needs ir_measures, which container images lack"
         raise MeasureError(f"{problem}; evaluate outside of the container") from error
     except (AssertionError, LookupError, SyntaxError, TypeError, ValueError) as error:
-        similar = _with_capitals(text)
+        similar = _similar_name(text)
         if similar:
             raise MeasureError(f"measure {text!r} is not known; did you mean {similar}?") from error
         raise unknown from error
     return measure
 
 
-def _with_capitals(text: str) -> str:
-    """Returns a name in ir_measures' spelling, e.g. nDCG@5 for ndcg@5; empty if there is none."""
+def _similar_name(text: str) -> str:
+    """Returns the name of a measure that the text may stand for; empty if there is none.
+
+    For example, it's nDCG@5 for ndcg@5 and nDGC@5, and P@10 for P, which needs a cutoff.
+    """
     import ir_measures  # not installed in images
 
     name = _name_in(text)
     registry = ir_measures.measures.registry  # by name and alias
     proper_names = {any_name.lower(): measure.NAME for any_name, measure in registry.items()}
     proper_names |= {own_name.lower(): own_name for own_name in OWN_MEASURES}
-    proper_name = proper_names.get(name.lower(), name)
-    if proper_name == name:
+    similar_names = get_close_matches(name.lower(), proper_names, n=1)  # the name itself if it's known
+    if not similar_names:
         return ""
-    try:
-        return measure_of(proper_name + text.removeprefix(name)).name
-    except MeasureError:
-        return ""
+    spelled_properly = proper_names[similar_names[0]] + text.removeprefix(name)
+    with_cutoff = [] if "@" in text else [f"{spelled_properly}@10"]
+    for candidate in (spelled_properly, *with_cutoff):
+        if candidate != text:
+            with suppress(MeasureError):
+                return measure_of(candidate).name
+    return ""
 
 
 def _measure_in(node: Any) -> Any:

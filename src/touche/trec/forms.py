@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol, TypeAlias, TypeGuard
 
-from touche.errors import ToucheError
+from touche.errors import NotInstalledError, ToucheError
 from touche.io.identifiers import quoted
 
 
@@ -32,8 +32,18 @@ def is_frame(value: object) -> TypeGuard[Frame]:
 
 
 def as_pandas(frame: Frame) -> Any:
-    """Converts a frame to a DataFrame of pandas."""
-    return frame.to_pandas() if hasattr(frame, "to_pandas") else frame
+    """Converts a frame to a DataFrame of pandas.
+
+    Raises:
+        NotInstalledError: if the frame's library needs another package for that.
+    """
+    if not hasattr(frame, "to_pandas"):
+        return frame
+    try:
+        return frame.to_pandas()
+    except ImportError as error:
+        problem = f"the frame cannot be converted to pandas ({error})"
+        raise NotInstalledError(f"{problem}; install what it needs, or pass a frame of pandas") from error
 
 
 def unusable(value: object, name: str, noun: str, forms: str, of_iterator: str = "") -> ToucheError:

@@ -72,6 +72,8 @@ class Table(Sequence[_T], Shown):
     def __getitem__(self, index: slice) -> Self: ...
     def __getitem__(self, index: int | slice) -> Any:
         """Returns a record, or a slice as a table."""
+        if isinstance(index, str):
+            raise TypeError(f"records have no names; write .frame()[{index!r}] for a column")
         if isinstance(index, slice):
             return replace(self, records=self.records[index])
         return self.records[index]

@@ -363,7 +363,7 @@ class QrelsSource(NamedTuple):
     @property
     def file(self) -> Path:
         """The file that the dimension is named after, or ``qrels``."""
-        return self.path.absolute() if self.content is None else Path(IN_MEMORY)
+        return self.path if self.content is None else Path(IN_MEMORY)
 
 
 def qrels_source(qrels: AnyQrels | None) -> QrelsSource | None:
@@ -378,6 +378,8 @@ def qrels_source(qrels: AnyQrels | None) -> QrelsSource | None:
         return QrelsSource(Path(IN_MEMORY), qrels_of(qrels))
     path = Path(expanded(qrels))
     content = content_of_pipe(path)
+    if content is None and path.is_dir():
+        raise InputError(path, "a folder", "pass the file of qrels")
     if content is None and not is_file(path):
         raise InputError(path, "no such file of qrels", "check the path")
     return QrelsSource(path, content)
@@ -406,7 +408,8 @@ def _columns_of_mapping(
     for topic, documents in source.items():
         if not isinstance(documents, Mapping):
             problem = f"topic {quoted(topic)} has {quoted(documents)}"
-            remedy = remedy_for(documents) or f"write {{topic: {{document: {required[-1]}}}}}"
+            forms = f"write {{topic: {{document: {required[-1]}}}}}, or pass a frame of records"
+            remedy = remedy_for(documents) or forms
             raise ToucheError(f"{source_name}: {problem}; {remedy}")
     topic_column, document_column, value_column = required
     return {
@@ -468,7 +471,9 @@ def _numbers(
 
 def _is_missing(value: Any) -> bool:
     """Returns whether a frame's cell is empty."""
-    return value is None or value == "" or value != value  # only NaN differs from itself
+    import pandas  # optional, but there is a frame
+
+    return value == "" if isinstance(value, str) else bool(pandas.isna(value))
 
 
 def _is_rank(value: Any) -> bool:

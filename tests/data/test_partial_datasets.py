@@ -19,7 +19,7 @@ from conftest import Touche, Write
 from touche import Argument, tasks
 from touche.data import remedies, sources
 from touche.data.datasets import open_dataset
-from touche.data.judged import read_judged_arguments, write_judged
+from touche.data.partial_datasets import read_judged_arguments, write_judged
 from touche.data.publishers import sources_in
 from touche.documents.argsme import _java_hash, is_altered
 from touche.errors import InputError
