@@ -47,6 +47,13 @@ def test_a_majority_beyond_what_free_parameters_buy_stands_out(
     assert stands_out == (reason in ("88.9% of the scores", "90.0% of the scores")) and reason in explanation
 
 
+def test_the_reason_does_not_say_what_made_the_scores_that_a_formula_misses() -> None:
+    """The formula's fit may have missed the right parameters, so another model is only one explanation."""
+    stands_out, reason = verdict(fit(GOOD, formula=BM25), [])
+    assert not stands_out and "model" not in reason
+    assert reason.endswith("no hypothesis reproduces all scores")
+
+
 @pytest.mark.parametrize(("weight", "model"), [("as in Terrier's TF_IDF", "Terrier's TF_IDF"), ("ln", BM25)])
 def test_weights_decide_between_bm25_and_tf_idf(weight: str, model: str) -> None:
     record: dict[str, Any] = {field.name: () for field in dataclasses.fields(Answer)} | {"stands_out": True}

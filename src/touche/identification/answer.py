@@ -240,7 +240,7 @@ def verdict(winner: Fit, equal: Sequence[Fit]) -> tuple[bool, str]:
     reproduced = f"the best hypothesis reproduces {winner.share():.1%} of the scores"
     # A formula needs no free parameter per term, so the right one reproduces every score.
     if winner.hypothesis.formula and winner.share() < 1:
-        return False, f"{reproduced} with the statistics of the documents; a similar model made the others"
+        return False, f"{reproduced} with the documents' statistics; no hypothesis reproduces all scores"
     scores_beyond = len(winner.errors) - winner.free_parameters  # any hypothesis could reproduce the others
     if scores_beyond < _FEWEST:
         reproducible = f"all scores except {scores_beyond}, too few to decide"

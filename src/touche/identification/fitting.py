@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from touche.identification.counts import FieldCounts
 from touche.identification.differentiable_models import LENGTHS, MODELS, Model, Part
 from touche.identification.hypotheses import MAXIMUM, SUM, Hypothesis
-from touche.identification.samples import Array
+from touche.identification.samples import Array, Integers
 
 TOLERANCE = 1e-5  # how far off a reproduced score can be
 # The loss's scales. At the first one all scores count, at the last one only reproduced scores.
@@ -25,6 +26,39 @@ _FARTHEST = np.log(1000.0)  # how far a logarithmic number can move from its ini
 _FLOAT32 = 2e-7  # relative precision of the engines' numbers
 _RIDGE = 1e-9  # added to matrices' diagonals, so that they have inverses even if no score needs a number
 _WEIGHT = 0.5  # a free weight's initial value
+
+
+class Evaluation(NamedTuple):
+    """A problem's scores for some numbers, and what their derivatives follow from.
+
+    Attributes:
+        parts: the contributions of each field's terms, before factors.
+        factors: each field's factors: the term's frequency in the title times the field's weight.
+        field_scores: each document's score (column) in each field (row).
+        predicted: the documents' predicted scores.
+        residuals: predicted scores minus the run's scores.
+    """
+
+    parts: Sequence[Part]
+    factors: Sequence[Array]
+    field_scores: Array
+    predicted: Array
+    residuals: Array
+
+
+class _Pairs(NamedTuple):
+    """Pairs of derivatives of the same score, each pair once, and each derivative also with itself.
+
+    Attributes:
+        left, right: the derivatives' indexes.
+        cells: where the pair's product belongs in the flat matrix of second derivatives.
+        shares: 1, or 0.5 for a derivative with itself, because the matrix is added to its transpose.
+    """
+
+    left: Integers
+    right: Integers
+    cells: Integers
+    shares: Array
 
 
 @dataclass(frozen=True)
@@ -105,16 +139,30 @@ class Problem:
             return [lengths / mean for lengths, mean in zip(stored, self.mean_lengths, strict=True)]
         return stored
 
+    def evaluate(self, numbers: Array) -> Evaluation:
+        """Evaluates the model for all documents."""
+        parts = []
+        factors = []
+        weights = [1.0, self.weight(numbers)]  # the first field's and, if there is one, the second's
+        for index, counts in enumerate(self.counts):
+            own = numbers[self.own_columns[index]][counts.terms]
+            shared = numbers[self.shared_columns[index]]
+            parts.append(self.model.part(counts.tf, self._lengths_of_terms[index], own, shared))
+            factors.append(counts.qtf * weights[index])
+        values = [part.value * factor for part, factor in zip(parts, factors, strict=True)]
+        field_scores = np.array([self._by_document(index, value) for index, value in enumerate(values)])
+        is_maximum = self.hypothesis.combination == MAXIMUM
+        # A sum works for a single field too.
+        predicted = field_scores.max(axis=0) if is_maximum else field_scores.sum(axis=0)
+        return Evaluation(parts, factors, field_scores, predicted, residuals=predicted - self.scores)
+
     def predicted(self, numbers: Array) -> Array:
         """Returns the documents' predicted scores."""
-        field_scores = self._field_scores(self._parts(numbers))
-        if self.hypothesis.combination == MAXIMUM:
-            return np.asarray(field_scores.max(axis=0))
-        return np.asarray(field_scores.sum(axis=0))  # works for a single field too
+        return self.evaluate(numbers).predicted
 
     def residuals(self, numbers: Array) -> Array:
         """Returns predicted scores minus the run's scores."""
-        return self.predicted(numbers) - self.scores
+        return self.evaluate(numbers).residuals
 
     def errors(self, numbers: Array) -> Array:
         """Returns how far predicted scores are off, beyond the scores' rounding errors."""
@@ -122,23 +170,88 @@ class Problem:
 
     def jacobian(self, numbers: Array) -> Array:
         """Returns the scores' derivatives (rows) with respect to the numbers (columns)."""
-        slopes = np.zeros((len(self.scores), self.size))
-        parts = self._parts(numbers)
-        field_scores = self._field_scores(parts)
+        rows, columns = self._places
+        slopes = self._slopes(self.evaluate(numbers))
+        shape = (len(self.scores), self.size)
+        flat = np.bincount(rows * self.size + columns, slopes, minlength=shape[0] * shape[1])
+        return flat.astype(float).reshape(shape)
+
+    def normal_equations(self, evaluation: Evaluation, weights: Array) -> tuple[Array, Array]:
+        """Returns the approximate second derivatives, and the first ones, of half the squared residuals.
+
+        A score depends on the numbers of its own topic's terms only, so nearly all of the Jacobian's elements
+        are 0. We only multiply the others.
+
+        Args:
+            evaluation: the evaluation.
+            weights: a weight for each score.
+        """
+        rows, columns = self._places
+        pairs = self._pairs
+        slopes = self._slopes(evaluation)
+        weighted = slopes * weights[rows]
+        products = weighted[pairs.left] * slopes[pairs.right] * pairs.shares
+        half = np.bincount(pairs.cells, products, minlength=self.size**2).reshape(self.size, self.size)
+        first = np.bincount(columns, weighted * evaluation.residuals[rows], minlength=self.size)
+        return (half + half.T).astype(float), first.astype(float)
+
+    @cached_property
+    def _lengths_of_terms(self) -> list[Array]:
+        """For each field, its length for each pair of a document and a term."""
+        pairs = zip(self.lengths, self.counts, strict=True)
+        return [lengths[counts.rows] for lengths, counts in pairs]
+
+    @cached_property
+    def _places(self) -> tuple[Integers, Integers]:
+        """The rows and columns of the derivatives that can differ from 0, in the order of ``_slopes``.
+
+        A number that both fields share has two derivatives, which are added up.
+        """
+        documents = np.arange(len(self.scores))
+        rows: list[Integers] = []
+        columns: list[Integers] = []
+        for index, counts in enumerate(self.counts):
+            rows.append(counts.rows)
+            columns.append(self.own_columns[index].start + counts.terms)
+            for column in self.shared_columns[index]:
+                rows.append(documents)
+                columns.append(np.full(len(documents), column))
+        if self.hypothesis.weight is None:
+            rows.append(documents)
+            columns.append(np.full(len(documents), self.size - 1))
+        return np.concatenate(rows), np.concatenate(columns)
+
+    def _slopes(self, evaluation: Evaluation) -> Array:
+        """Returns the derivatives that can differ from 0."""
+        field_scores = evaluation.field_scores
         counted = np.ones_like(field_scores)  # 1 where a field (row) contributes to a document's score
         if self.hypothesis.combination == MAXIMUM:
             fields = np.arange(len(field_scores))[:, None]
             counted = (field_scores.argmax(axis=0) == fields).astype(float)
-        for index, (counts, part) in enumerate(zip(self.counts, parts, strict=True)):
-            columns = self.own_columns[index].start + counts.terms
-            slopes[counts.rows, columns] = part.by_own * counted[index, counts.rows]
-            for column, slope in zip(self.shared_columns[index], part.by_shared, strict=True):
-                slopes[:, column] += self._by_document(index, slope) * counted[index]
+        slopes: list[Array] = []
+        for index, (part, factor) in enumerate(zip(evaluation.parts, evaluation.factors, strict=True)):
+            slopes.append(part.by_own * factor * counted[index, self.counts[index].rows])
+            slopes += [self._by_document(index, slope * factor) * counted[index] for slope in part.by_shared]
         if self.hypothesis.weight is None:
             # The derivative of a product with respect to a factor's logarithm is the product: this
             # field's score.
-            slopes[:, -1] = field_scores[1] * counted[1]
-        return slopes
+            slopes.append(field_scores[1] * counted[1])
+        return np.concatenate(slopes)
+
+    @cached_property
+    def _pairs(self) -> _Pairs:
+        """The pairs of derivatives of the same score."""
+        rows, columns = self._places
+        by_row = np.argsort(rows, kind="stable")
+        first = np.arange(len(rows))
+        # Each derivative is paired with itself and with the later ones in its row.
+        partners = np.searchsorted(rows[by_row], rows[by_row], side="right") - first
+        begins = np.cumsum(partners) - partners
+        second = np.arange(partners.sum()) - np.repeat(begins - first, partners)
+        left = by_row[np.repeat(first, partners)]
+        right = by_row[second]
+        cells = columns[left] * self.size + columns[right]
+        return _Pairs(left, right, cells, shares=np.where(left == right, 0.5, 1.0))
 
     def free_parameters(self, numbers: Array) -> int:
         """Returns how many numbers are independent: even a wrong hypothesis could reproduce that many
@@ -149,25 +262,6 @@ class Problem:
         """
         total = replace(self, hypothesis=replace(self.hypothesis, combination=SUM))
         return int(np.linalg.matrix_rank(total.jacobian(numbers)))
-
-    def _parts(self, numbers: Array) -> list[Part]:
-        """Returns the weighted contributions of each field's terms."""
-        parts = []
-        weights = [1.0, self.weight(numbers)]  # the first field's and, if there is one, the second's
-        for index, counts in enumerate(self.counts):
-            part = self.model.part(
-                counts.tf,
-                self.lengths[index][counts.rows],
-                numbers[self.own_columns[index]][counts.terms],
-                numbers[self.shared_columns[index]],
-            )
-            factor = counts.qtf * weights[index]
-            parts.append(Part(part.value * factor, part.by_own * factor, part.by_shared * factor))
-        return parts
-
-    def _field_scores(self, parts: Sequence[Part]) -> Array:
-        """Returns each document's score (column) in each field (row)."""
-        return np.array([self._by_document(index, part.value) for index, part in enumerate(parts)])
 
     def _by_document(self, index: int, values: Array) -> Array:
         """Adds up a field's term values by document. ``index`` is the field's."""
@@ -251,14 +345,17 @@ def _fit_scale(
 ) -> Array:
     """Takes up to ``steps`` steps within the limits. The returned numbers' loss is no larger than before."""
     damping = _DAMPING
-    loss = _loss(problem, numbers, scale)
-    matrix, slope = _normal_equations(problem, numbers, scale)
+    evaluation = problem.evaluate(numbers)
+    loss = _loss(evaluation.residuals, scale)
+    matrix, slope = _normal_equations(problem, evaluation, scale)
     for _ in range(steps):
         diagonal = np.diag(matrix)
+        damped = matrix.copy()
         # The ridge grows with the largest element, and isn't 0 if all elements are.
-        damped = matrix + np.diag(damping * diagonal + _RIDGE * (1 + diagonal.max(initial=0)))
+        np.fill_diagonal(damped, diagonal + damping * diagonal + _RIDGE * (1 + diagonal.max(initial=0)))
         changed = np.clip(numbers - np.linalg.solve(damped, slope), lowest, highest)
-        changed_loss = _loss(problem, changed, scale)
+        evaluation = problem.evaluate(changed)
+        changed_loss = _loss(evaluation.residuals, scale)
         if changed_loss >= loss or np.isnan(changed_loss):
             damping *= _FACTOR
         else:
@@ -268,24 +365,21 @@ def _fit_scale(
             damping = max(damping / _FACTOR, _LEAST_DAMPING)
             if gain < _LEAST_GAIN * loss:
                 break
-            matrix, slope = _normal_equations(problem, numbers, scale)
+            matrix, slope = _normal_equations(problem, evaluation, scale)
     return numbers
 
 
-def _loss(problem: Problem, numbers: Array, scale: float) -> float:
+def _loss(residuals: Array, scale: float) -> float:
     """Returns the sum of all scores' Cauchy losses."""
-    return float(np.log1p(np.square(problem.residuals(numbers) / scale)).sum())
+    return float(np.log1p(np.square(residuals / scale)).sum())
 
 
-def _normal_equations(problem: Problem, numbers: Array, scale: float) -> tuple[Array, Array]:
+def _normal_equations(problem: Problem, evaluation: Evaluation, scale: float) -> tuple[Array, Array]:
     """Returns the loss's approximate second derivatives, and its first ones.
 
     Both are without the factor 2 / scale ** 2, because a step is their quotient.
     """
-    residuals = problem.residuals(numbers)
-    slopes = problem.jacobian(numbers)
-    weighted = slopes / (1 + np.square(residuals / scale))[:, None]
-    return weighted.T @ slopes, weighted.T @ residuals
+    return problem.normal_equations(evaluation, 1 / (1 + np.square(evaluation.residuals / scale)))
 
 
 def describe_fit(problem: Problem, numbers: Array) -> Fit:
