@@ -415,15 +415,21 @@ def _ties(run: Run, order: NDArray[np.intp]) -> Iterator[_Tie]:
     starts = np.concatenate(([0], changes))  # where the lines with the next score begin
     ends = np.concatenate((changes, [len(order)]))
     for index in np.flatnonzero(ends - starts > 1).tolist():
-        line_numbers = run.line_numbers[order[starts[index] : ends[index]]].tolist()
-        tied = [*run.take(order[starts[index] : ends[index]])]
-        for (above, below), number in zip(pairwise(tied), line_numbers[1:], strict=True):
+        tied = order[starts[index] : ends[index]]
+        ids = run.documents[tied].tolist()
+        ranks = run.ranks[tied].tolist()
+        for above, below in pairwise(range(len(tied))):
             # If ranks are equal, there is no order for trec_eval to change.
-            if below.rank > above.rank and below.document > above.document:
-                ids = [line.document for line in tied]
+            if ranks[below] > ranks[above] and ids[below] > ids[above]:
                 pairs = zip(ids, sorted(ids, reverse=True), strict=True)
                 position = next(place for place, (id, sorted_id) in enumerate(pairs, 1) if id != sorted_id)
-                yield _Tie(above=above, below=below, number=number, depth=int(starts[index]) + position)
+                line_above, line_below = run.take(tied[[above, below]])
+                yield _Tie(
+                    above=line_above,
+                    below=line_below,
+                    number=int(run.line_numbers[tied[below]]),
+                    depth=int(starts[index]) + position,
+                )
                 break
 
 
@@ -462,9 +468,10 @@ def _wrong_topics(run: _LintedRun, allowed: _Allowed) -> Iterator[Finding]:
 def _wrong_lines(run: _LintedRun, allowed: _Allowed) -> Iterator[Finding]:
     """Yields results that aren't in the corpus or don't have the task's form."""
     rules = allowed.task.rules
-    ids_by_document = {document: rules.ids_of(document) for document in {*run.readable.documents.tolist()}}
     if allowed.documents is not None:
-        unknown = {id for id, ids in ids_by_document.items() if not allowed.documents.issuperset(ids)}
+        # A pair isn't in the corpus, but both of its sentences must be.
+        others = {*run.readable.documents.tolist()} - allowed.documents
+        unknown = {other for other in others if not allowed.documents.issuperset(rules.ids_of(other))}
         for number, document in run.lines_with(unknown):
             yield run.finding(
                 code="unknown-document",
@@ -473,7 +480,8 @@ def _wrong_lines(run: _LintedRun, allowed: _Allowed) -> Iterator[Finding]:
                 remedy="use its ids",
             )
     if rules.unit == PAIR:
-        no_pairs = {id for id, ids in ids_by_document.items() if not _are_pair(ids)}
+        documents = {*run.readable.documents.tolist()}
+        no_pairs = {document for document in documents if not _are_pair(rules.ids_of(document))}
         for number, document in run.lines_with(no_pairs):
             yield run.finding(
                 code="no-pair",
