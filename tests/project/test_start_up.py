@@ -10,7 +10,9 @@ from touche import cli
 
 LOADED = "import sys; print(*(name for name in sys.modules if name.startswith({names})))"
 HELP = "from touche.cli import cli; cli(['--help'], standalone_mode=False)"
-SUBMODULES = "import touche.reports.page as page, touche.identification, touche, touche.evaluation.linting"
+SUBMODULES = (
+    "import touche.reports.page as page, touche.lab.identification, touche, touche.evaluation.linting"
+)
 FUNCTIONS = "print(page.__name__, *map(type, (touche.report, touche.lint, touche.identify)))"
 FUNCTION = " <class 'function'>"
 

@@ -31,7 +31,7 @@ Option = str | bool | int | float
 Options = dict[str, Option | Annotated[tuple[Option, ...], Meta(min_length=1)]]
 Parameters = Annotated[dict[str, Positive], Meta(min_length=1)]
 Model = Literal["LMDirichlet", "BM25", "Lucene's classic", "DPH", "DLH", "PL2"]
-"""The names in ``touche.identification.differentiable_models.MODELS``, whose import is slow."""
+"""The names in ``touche.lab.identification.differentiable_models.MODELS``, whose import is slow."""
 OPTIONS_OF_RUN = (
     "h help i input o output corpus topics statistics keep-statistics tag team runner master cpus memory "
     "time-limit seconds quiet verbose"
@@ -307,7 +307,7 @@ class ExpectedFormula(Expected, kw_only=True, frozen=True):
 
     Attributes:
         run: a run in runs/, or a ``*.tsv`` file with topic, document and score on each line.
-        model, analysis, fields, combination: the formula, as in ``touche.identification.hypotheses``.
+        model, analysis, fields, combination: the formula, as in ``touche.lab.identification.hypotheses``.
         parameters: parameters that must be inferred from both runs' scores.
         official_parameters, rerun_parameters: parameters of only one run, because they depend on the
             collection.

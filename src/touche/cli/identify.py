@@ -11,14 +11,14 @@ from pathlib import Path
 
 import click
 
-from touche import identification as library
 from touche import tasks
 from touche.cli.commands import DATASET_ID, PATH, argument, command, option
 from touche.cli.options import FORMAT
 from touche.cli.output import counted, render
-from touche.identification.answer import WITHIN, Answer, Candidate
 from touche.io.identifiers import quoted
 from touche.io.tables import Column, Sheet, three_decimals
+from touche.lab import identification as library
+from touche.lab.identification.answer import WITHIN, Answer, Candidate
 from touche.trec.framed import Table
 
 

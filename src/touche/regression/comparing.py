@@ -74,7 +74,7 @@ def _compared(entry: Expected, run: Run, scores: Scores) -> Outcome:
         documents = open_dataset(entry.dataset).documents
         return _outcome(entry, float(MEASURES[entry.name](run, documents)))
     if isinstance(entry, ExpectedFormula):
-        from touche.regression.official_runs import formula_fit  # few entries need its 106 ms
+        from touche.lab.official_formulas import formula_fit  # few entries need its 106 ms
 
         share, remark = formula_fit(entry, run)
         return _outcome(entry, share, remark=remark)

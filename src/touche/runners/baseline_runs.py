@@ -243,7 +243,7 @@ def _opened(
         description = f"{counted(len(all_topics), 'topic')} and documents in memory"
         yield Input(all_topics, collection, description, files=collection.paths)
     elif runner == SPARK:
-        from touche.runners import spark  # imported late: takes 13 ms
+        from touche.lab import spark  # imported late: takes 13 ms
 
         with spark.opened(baseline, name, corpus, topics, master) as source:
             yield source
