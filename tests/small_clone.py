@@ -8,21 +8,6 @@ import pytest
 from conftest import ROOT, use_clone, write_files
 from touche.regression.log import LoggedScore
 
-FORMULA = """
-[[official]]
-dataset = "small-arguments"
-run = "official.tsv"
-median = 0.00001
-pinned = 1.0
-tolerance = 0.001
-"""
-MAXIMUM = f"""{FORMULA}
-model = "LMDirichlet"
-analysis = "standard"
-fields = ["premises", "conclusion"]
-combination = "maximum"
-parameters = {{ mu = 2000.0 }}
-"""
 # Cards of two tasks on the toy collection, whose own cards may change.
 CARDS = {
     f"small-{unit}s": f"""

@@ -1,30 +1,43 @@
-"""A baseline compared with an official run; on the toy collection, the baseline itself makes it."""
+"""Formulas that explain an official run; on the toy collection, the baseline itself makes this run."""
 
 import json
 import shutil
 from collections.abc import Callable
-from math import log2
 from pathlib import Path
+from typing import get_args
 
 import pytest
-from small_clone import FORMULA, MAXIMUM, expect
 
-from conftest import ROOT, Touche, Write
-from touche.baselines.expected import read_expected
-from touche.evaluation.agreement import ScoredOverlap
+from conftest import ROOT, Touche
+from touche.baselines.expected import OfficialRun, read_expected
+from touche.data.places import shipped_baselines
+from touche.errors import InputError
+from touche.lab import official_formulas
+from touche.lab.identification.differentiable_models import MODELS
 from touche.lab.identification.fitting import Fit
-from touche.regression.agreements import agreements
+from touche.lab.official_formulas import Model, check_formulas, read_formulas
 from touche.regression.outcomes import PASSED, Outcome
-from touche.regression.running import rerun
-from touche.runners.container_runs import Job, Usage, run_locally
+from touche.runners.container_runs import Job, run_locally
 from touche.runners.limits import Limits
-from touche.runners.programs import Log
-from touche.trec.columns import Run
 from touche.trec.runs import RunLine, read_run
 
 pytest_plugins = ["small_clone"]
 
-DATASET = "small-arguments"
+FORMULA = """
+[[formula]]
+dataset = "small-arguments"
+run = "official.tsv"
+median = 0.00001
+pinned = 1.0
+tolerance = 0.001
+"""
+MAXIMUM = f"""{FORMULA}
+model = "LMDirichlet"
+analysis = "standard"
+fields = ["premises", "conclusion"]
+combination = "maximum"
+parameters = {{ mu = 2000.0 }}
+"""
 ONE_FIELD = f"""{FORMULA}
 model = "BM25"
 analysis = "english"
@@ -41,18 +54,6 @@ combination = "sum"
 parameters = {{ k1 = 0.9, b = 0.4 }}
 official_mean_lengths = {{ premises = 49.062963, conclusion = 5.048148 }}
 rerun_mean_lengths = {{ premises = 49.062963, conclusion = 5.048148 }}
-"""
-STORED = """
-[[score]]
-dataset = "touche-2020-task-2"
-run = "official.run"
-dimension = "relevance"
-measure = "nDCG@5"
-evaluator = "trec_eval"
-qrels = "touche2020-task2-relevance-withbaseline.qrels"
-published = 0.5
-tolerance = 0.001
-source = "table 6"
 """
 TOPICS = 10  # of the official runs; the rerun is limited to their documents
 
@@ -86,20 +87,16 @@ def make_baseline(tmp_path_factory: pytest.TempPathFactory) -> Make:
 
 
 def outcome(clone: Path, entry: str, run: Path, theirs: Path | list[RunLine]) -> Outcome:
-    """Returns the outcome of an entry for a rerun and official scores."""
+    """Returns the outcome of a formula for a rerun and official scores."""
     lines = read_run(theirs) if isinstance(theirs, Path) else theirs
     few = [*dict.fromkeys(line.topic for line in lines)][:TOPICS]
     rows = (f"{line.topic}\t{line.document}\t{line.score}\n" for line in lines if line.topic in few)
     (clone / "runs" / "official.tsv").write_text("".join(rows))
-    expect(clone, entry)
-
-    def copy(job: Job, limits: Limits, log: Log) -> Usage:
-        job.output.mkdir()
-        shutil.copy(run, job.output)
-        return Usage(1.0)
-
-    (agreement,) = rerun(read_expected("dirichletlm"), copy, Limits(), print)
-    return agreement
+    (clone / "baselines" / "dirichletlm" / "formulas.toml").write_text(entry)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(official_formulas, "run", lambda baseline, dataset, **options: read_run(run))
+        (checked,) = check_formulas(["dirichletlm"], print)
+    return checked
 
 
 OTHER = ("bm25", "k1: float = 0.9", "k1: float = 1.2")
@@ -113,9 +110,6 @@ def test_the_formula_of_an_official_run_is_that_of_the_rerun(clone: Path, make_b
     agreement = outcome(clone, MAXIMUM, make_baseline("dirichletlm"), make_baseline("dirichletlm"))
     assert (agreement.verdict, agreement.got) == (PASSED, 1.0)
     assert agreement.remark.endswith("tau 1.000; 100.0% of the rerun's own scores")
-    (relevance,) = agreement.agreements
-    assert (relevance.run_a, relevance.run_b) == ("runs/official.tsv", f"dirichletlm on {DATASET}")
-    assert relevance.rbo == pytest.approx(1) and relevance.tau_union == 1
 
 
 @pytest.mark.slow
@@ -145,7 +139,7 @@ def test_another_formula_or_parameter_is_seen_in_the_scores(
     clone: Path, make_baseline: Make, entry: str, mine: tuple[str, ...], theirs: tuple[str, ...], problem: str
 ) -> None:
     agreement = outcome(clone, entry, make_baseline(*mine), make_baseline(*theirs))
-    assert agreement.verdict == "failed" and problem in agreement.remark and not agreement.agreements
+    assert agreement.verdict == "failed" and problem in agreement.remark
 
 
 @pytest.mark.slow
@@ -177,38 +171,81 @@ def moved(run: Path, of_twenty: int) -> list[RunLine]:
     ]
 
 
-def test_only_what_both_could_find_is_compared(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Documents outside of the dataset are ignored, and so are extra results of the rerun."""
-    topics = "".join(f"<topic><number>{n}</number><title>cats</title></topic>" for n in "12")
-    write("topics/touche-2022-task-2.xml", f"<topics>{topics}</topics>")
-    passages = "".join(json.dumps({"id": id, "contents": "cats"}) + "\n" for id in "abcd")
-    write("corpora/touche-2022-task-2-sample/passages.jsonl", passages)
-    path = write("runs/official.tsv", "1 elsewhere 9\n1 a 8\n1 b 7\n2 c 6\n2 elsewhere 5\n")
-    rerun = [
-        RunLine(topic=topic, stance="Q0", document=document, rank=1, score=-rank, tag="t")
-        for topic in "12"
-        for rank, document in enumerate("abcd")
-    ]
-    monkeypatch.setenv("TOUCHE_DATA", str(path.parents[1]))
-    (agreement,) = agreements(path, Run.of(rerun), "touche-2022-task-2/sample", ("a", "b"))
-    assert not isinstance(agreement, ScoredOverlap)
-    assert (agreement.topics, agreement.overlap_5) == (2, 0.5), "a b beside a b, c beside a"
-    write("qrels/touche-task2-2022-relevance.qrels", "1 0 b 1\n2 0 c 1\n3 0 a 1\n")
-    (agreement,) = agreements(path, Run.of(rerun), "touche-2022-task-2/sample", ("a", "b"))
-    assert isinstance(agreement, ScoredOverlap)
-    second = 1 / log2(3)
-    assert (agreement.mean_a, agreement.mean_b) == pytest.approx(((second + 1) / 2, second / 2))
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (MAXIMUM.replace("official.tsv", "b/../../a"), "formula[1].run: this name leads out"),
+        (MAXIMUM.replace("LMD", "D"), "enum value 'Dirichlet'; did you mean LMDirichlet?"),
+        (MAXIMUM.replace("maximum", ""), "formula[1]: fields and combination do not fit"),
+        (MAXIMUM.replace('["premises", ', "["), "formula[1]: fields and combination do not fit"),
+        (MAXIMUM + 'options = { output = "x" }', "formula[1]: 'output' is not an option of the baseline"),
+        (MAXIMUM.replace("small-a", "smal-a"), "formula[1]: dataset 'smal-arguments' is not known"),
+        ("formula = []", "formula: Expected `array` of length >= 1"),
+    ],
+)
+def test_an_unusable_formula_is_named(clone: Path, touche: Touche, text: str, message: str) -> None:
+    path = clone / "baselines" / "dirichletlm" / "formulas.toml"
+    path.write_text(text)
+    with pytest.raises(InputError) as caught:
+        read_formulas("dirichletlm")
+    assert str(caught.value).startswith(f"{path}: ") and message in str(caught.value)
+    code, out, _ = touche("identify", "--check")
+    assert code == 1 and "failed" in out
 
 
-def test_a_score_of_an_official_run_needs_no_corpus(touche: Touche, clone: Path, write: Write) -> None:
-    expect(clone, STORED)
-    assert "nothing was checked" in touche("regress")[2]
-    write("clone/runs/official.run", "1 Q0 a 1 2 t\n1 Q0 b 2 1 t\n")
-    qrels = write("data/qrels/touche2020-task2-relevance-withbaseline.qrels", "1 0 a 1\n1 0 b 0\n2 0 a 1\n")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TOUCHE_DATA", str(qrels.parents[1]))
-        code, out, err = touche("regress", "--format", "json", "-o", clone / "r.json")
+def test_the_command_checks_formulas_and_fails_if_one_does_not_hold(
+    clone: Path, touche: Touche, make_baseline: Make
+) -> None:
+    formulas = clone / "baselines" / "dirichletlm" / "formulas.toml"
+    formulas.write_text(MAXIMUM)
+    code, out, err = touche("identify", "--check", "dirichletlm")
     assert (code, err) == (0, "")
-    assert out.splitlines()[1].split()[:2] == ["runs/official.run", "touche-2020-task-2"]
-    (record,) = json.loads((clone / "r.json").read_text())
-    assert (record["got"], record["judged"], record["agreements"]) == (0.5, 1.0, [])
+    assert out.endswith("missing: small-arguments, or its official run\nformulas: 1 missing\n")
+    official = read_run(make_baseline("dirichletlm"))
+    rows = (f"{line.topic}\t{line.document}\t{line.score}\n" for line in official)
+    (clone / "runs" / "official.tsv").write_text("".join(rows))
+    code, out, err = touche("identify", "--check")
+    assert (code, err.splitlines()[0]) == (0, "dirichletlm on small-arguments")
+    assert out.splitlines()[1].split()[:4] == ["dirichletlm", "small-arguments", "official", "scores"]
+    assert out.endswith("formulas: 1 passed\n")
+    formulas.write_text(MAXIMUM.replace("mu = 2000", "mu = 1500"))
+    code, out, _ = touche("identify", "--check", "--format", "json")
+    (record,) = json.loads(out)
+    assert (code, record["verdict"]) == (1, "failed")
+    assert "in the scores of the rerun, mu is 2000 instead of 1500" in record["remark"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--check", "no-such-baseline"], "there is no baseline 'no-such-baseline'"),
+        (["--check", "--task", "spot-check/arguments"], "--check reads TASK and mean lengths from"),
+        (["--check", "--mean-length", "text=1"], "--check reads TASK and mean lengths from"),
+        ([], "name one RUN, or add --check"),
+        (["a", "b", "--task", "spot-check/arguments"], "name one RUN, or add --check"),
+        (["a"], "the RUN's task is missing; add --task"),
+    ],
+)
+def test_either_a_run_or_formulas_are_checked(touche: Touche, arguments: list[str], problem: str) -> None:
+    code, _, err = touche("identify", *arguments)
+    assert code == 2 and problem in err
+
+
+def test_baselines_without_formulas_are_an_error(touche: Touche, clone: Path) -> None:
+    (clone / "baselines" / "dirichletlm" / "formulas.toml").unlink()
+    code, _, err = touche("identify", "--check", "dirichletlm")
+    assert code == 2 and "these baselines have no formulas.toml; choose others" in err
+
+
+def test_each_shipped_formula_is_of_a_run_that_regress_compares() -> None:
+    for name in shipped_baselines():
+        official = [
+            (entry.dataset, entry.options, entry.run)
+            for entry in read_expected(name)
+            if isinstance(entry, OfficialRun)
+        ]
+        assert official == [(entry.dataset, entry.options, entry.run) for entry in read_formulas(name)]
+
+
+def test_every_model_of_the_formulas_is_one_that_can_be_fitted() -> None:
+    assert set(get_args(Model)) == set(MODELS)

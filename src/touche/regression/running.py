@@ -27,6 +27,7 @@ from touche.regression.agreements import agreements as official_agreements
 from touche.regression.comparing import Scores, compare, scores_of
 from touche.regression.log import append_to_log, check_log, logged_scores
 from touche.regression.outcomes import (
+    FAILED,
     MISSING,
     NOT_THE_SAME,
     NOTHING_EXPECTED,
@@ -329,7 +330,7 @@ def _agreements(outcomes: Sequence[Outcome], run: Run) -> list[Overlap]:
     """
     agreements = list[Overlap]()
     entry = outcomes[0].expected  # all have the same baseline, options and dataset
-    names = [outcome.expected.run for outcome in outcomes if outcome.got is not None]
+    names = [outcome.expected.run for outcome in outcomes if outcome.verdict not in (FAILED, MISSING)]
     for name in dict.fromkeys(filter(None, names)):  # each once; most entries have none
         labels = (f"runs/{name}", f"{entry.command} on {entry.dataset}")
         try:
