@@ -67,7 +67,7 @@ ELSEWHERE = {  # by a part of the command; the first match counts
     "^tira-cli": TIRA,
     "^pip install \\.$|^WHEEL_FOR": PACKAGE,
     "^pip|^source|bashrc$": SET_UP,
-    "--runner spark": SPARK,
+    "^touche spark": SPARK,
     "/ceph/": SLURM,
     r"\./pipeline|out/pipeline": PYTERRIER,
     " official/dense": DENSE,

@@ -46,6 +46,7 @@ from .io.writing import check_writable as check_writable
 from .io.writing import make_folder as make_folder
 from .io.writing import whole as whole
 from .lab.identification import identify as identify
+from .lab.spark.running import run_on_spark as run_on_spark
 from .lab.sweeps.running import sweep as sweep
 from .lab.verification import verify_image as verify_image
 from .regression.reproductions import reproductions as reproductions

@@ -31,7 +31,7 @@ Tolerance = Annotated[float, Meta(gt=0, le=1)]
 Option = str | bool | int | float
 Options = dict[str, Option | Annotated[tuple[Option, ...], Meta(min_length=1)]]
 OPTIONS_OF_RUN = (
-    "h help i input o output corpus topics statistics keep-statistics tag team runner master cpus memory "
+    "h help i input o output corpus statistics keep-statistics tag team runner cpus memory "
     "time-limit seconds quiet verbose"
 ).split()
 """The names of ``touche run``'s own options."""

@@ -1,22 +1,31 @@
 """Spark leaves nothing behind when it stops."""
 
+import shlex
+
 import pytest
 
 from conftest import Touche, Write
 from touche.errors import ToucheError
-from touche.lab.spark import started
+from touche.lab.spark.session import started
 
 
 @pytest.mark.parametrize(
-    ("options", "error"),
+    ("arguments", "error"),
     [
-        ("-i s3a://bucket/corpus", "add --runner spark, or pass a folder"),
-        ("-i s3a://bucket/corpus --corpus argsme/2020-04-01 --runner spark", "omit --corpus"),
-        ("-i spot-check/pages --master yarn", "has no effect on the runner local; omit it, or choose spark"),
+        ("run bm25 -i s3a://bucket/corpus", "see touche spark --help, or pass a folder"),
+        ("run bm25 -i spot-check/pages --runner spark", "'spark' is not one of"),
+        ("spark bm25 -i s3a://bucket/corpus --corpus argsme/2020-04-01", "omit --corpus"),
+        (
+            "spark bm25 -i spot-check/pages --topics t.xml",
+            "spot-check/pages has its own topics; omit --topics",
+        ),
+        ("spark bm25 -i spot-check/pages --runner docker", "No such option '--runner'"),
+        ("spark bm25 -i spot-check/pages --cpus 2", "No such option '--cpus'"),
+        ("spark bm25 -i spot-check/pages --team ' '", "team"),
     ],
 )
-def test_options_that_exclude_each_other_are_refused(touche: Touche, options: str, error: str) -> None:
-    code, _, said = touche("run", "bm25", "-o", "x", *options.split())
+def test_options_that_exclude_each_other_are_refused(touche: Touche, arguments: str, error: str) -> None:
+    code, _, said = touche(*shlex.split(arguments), "-o", "x")
     assert code == 2 and error in said
 
 

@@ -20,8 +20,8 @@ from archives import record
 from conftest import ROOT, Touche, Write, write_files
 from touche.documents.discovery import find
 from touche.io.opening import md5
-from touche.lab import spark
 from touche.lab.spark import inputs, shipping
+from touche.lab.spark.session import started
 from touche.lab.spark.spark_collection import SparkDocuments
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark")]  # one cluster for all
@@ -139,7 +139,7 @@ def context(elsewhere: Path) -> Iterator[Any]:
         "spark.driver.extraJavaOptions": QUICK,
         "spark.executor.extraJavaOptions": QUICK,
     }
-    with spark.started(MASTER, "tests", settings) as session:
+    with started(MASTER, "tests", settings) as session:
         yield session
 
 
@@ -168,8 +168,8 @@ def same(
         wait_for_workers(context)
         monkeypatch.setattr(type(context), "defaultParallelism", tasks)
         problems = []
-        for name, runner in (("one", []), ("many", ["--runner", "spark", "--master", MASTER])):
-            code, _, err = touche("run", *arguments, "-o", tmp_path / name, *runner)
+        for name, command, master in (("one", "run", []), ("many", "spark", ["--master", MASTER])):
+            code, _, err = touche(command, *arguments, "-o", tmp_path / name, *master)
             files = [(path.name, without_times(path)) for path in sorted((tmp_path / name).glob("*"))]
             problems.append((code, files, re.sub(r"/(one|many)/run.txt in .*", "", err)))
         assert problems[1] == problems[0]
@@ -276,8 +276,7 @@ def test_pages_are_parsed_and_what_is_broken_is_left_out_and_told_wherever_they_
     said = same("bm25", "-i", shutil.copytree(collection, elsewhere))
     assert "skipped 2 of 29 pages: 2 cut off, or of a wrong length; the first is x2" in said
     assert "nothing.warc has no records" in said
-    options = ["-o", tmp_path / "far", "--runner", "spark"]
-    _, _, far = touche("run", "bm25", "-i", "viewfs://tests/data", *options)
+    _, _, far = touche("spark", "bm25", "-i", "viewfs://tests/data", "-o", tmp_path / "far")
     assert (tmp_path / "far" / "run.txt").read_bytes() == (tmp_path / "one" / "run.txt").read_bytes()
     for message in ("nothing.warc has .*", "b.warc.gz is .*", "skipped .* pages: [^;]*"):
         assert re.findall(message, far) == re.findall(message, said) != []
@@ -307,11 +306,11 @@ def test_files_may_lie_at_any_depth_in_any_file_system(
     shutil.move(elsewhere / "passages-0.jsonl", elsewhere / "deep" / "er")
     shutil.move(elsewhere / "passages-1.jsonl", elsewhere / "passages #1?%20[x].jsonl")
     (elsewhere / "deep" / "metadata.json").write_text("{}")
-    options = ["-o", tmp_path / "far", "--runner", "spark"]
+    output = ["-o", tmp_path / "far"]
     address = address_format.format(elsewhere)
     topics = shutil.move(elsewhere / "topics.xml", tmp_path / "asked.xml")
-    assert "no topics in this" in touche("run", "bm25", "-i", address, *options)[2]
-    assert touche("run", "bm25", "-i", address, "--topics", topics, *options)[0] == 0
+    assert "no topics in this" in touche("spark", "bm25", "-i", address, *output)[2]
+    assert touche("spark", "bm25", "-i", address, "--topics", topics, *output)[0] == 0
     assert (tmp_path / "far" / "run.txt").read_bytes() == expected
 
 
@@ -341,8 +340,8 @@ def test_what_a_worker_loses_is_found_again(
 
 
 def test_files_that_are_enough_for_all_processors_are_not_cut(context: Any, tmp_path: Path) -> None:
-    with spark.folder_sent(context, None) as ship:
-        documents = spark.find(context, ship, find(passages(tmp_path, 2))).documents
+    with shipping.folder_sent(context, None) as ship:
+        documents = inputs.find(context, ship, find(passages(tmp_path, 2))).documents
         assert isinstance(documents, SparkDocuments)
         tasks = [
             replace(documents, size=1 << 29, parallelism=parallelism).read_by_workers(list)
@@ -372,7 +371,7 @@ def test_what_lies_beside_the_documents_is_found_in_any_file_system(
     expected = (tmp_path / "here" / "run.txt").read_bytes()
     for n, address in enumerate(("viewfs://tests/data", f"file://{elsewhere}")):
         far = tmp_path / f"far-{n}"
-        _, _, said = touche("run", "chatnoir-bm25f", "-i", address, "-o", far, "--runner", "spark")
+        _, _, said = touche("spark", "chatnoir-bm25f", "-i", address, "-o", far)
         assert "removed 1 of 26 pages that match a title: bad spam rank" in said
         assert (far / "run.txt").read_bytes() == expected
 
@@ -386,8 +385,8 @@ def test_statistics_are_kept_and_known(same: Same, touche: Touche, tmp_path: Pat
     whole = (tmp_path / "many" / "run.txt").read_bytes()
     (collection / "passages-0.jsonl").unlink()
     same("bm25", "-i", collection, "--statistics", checkpoints[0])
-    address = ("-i", f"file://{collection}", "-o", tmp_path / "far", "--runner", "spark")
-    touche("run", "bm25", *address, "--statistics", checkpoints[0])
+    address = ("-i", f"file://{collection}", "-o", tmp_path / "far")
+    touche("spark", "bm25", *address, "--statistics", checkpoints[0])
     part = (tmp_path / "many" / "run.txt").read_bytes()
     assert (tmp_path / "far" / "run.txt").read_bytes() == part != whole
     assert md5(checkpoints[0]) in (tmp_path / "far" / "ir-metadata.yml").read_text()
@@ -399,7 +398,7 @@ def on_spark(context: Any, same: Same, touche: Touche, tmp_path: Path) -> Callab
 
     def run(*arguments: str | Path) -> str:
         wait_for_workers(context)
-        code, _, err = touche("run", *arguments, "-o", tmp_path / "out", "--runner", "spark")
+        code, _, err = touche("spark", *arguments, "-o", tmp_path / "out")
         assert code == 2 and not list((tmp_path / "out").glob("*")), err
         return err.splitlines()[-1]
 
@@ -413,7 +412,6 @@ def test_what_spark_cannot_do_is_a_sentence(on_spark: Callable[..., str], write:
     write("out/run.txt", "of an earlier run")
     assert "baseline.py:6: KeyError: 'spo'" in on_spark(fails, *options)
     assert "iterates over the documents on one machine" in on_spark(alone, *options)
-    assert "--cpus has no effect on the runner spark" in on_spark("bm25", *options, "--cpus", "2")
     rerank = write("rerank/rerank.jsonl", '{"qid": 1, "query": "a", "docno": "b", "text": "a"}')
     assert "documents in files" in on_spark("bm25", "-i", rerank.parent)
 

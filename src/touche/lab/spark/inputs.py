@@ -37,6 +37,8 @@ def opened(
         topics: a file of topics for an address; None for the one at the address.
     """
     is_remote = is_address(name)
+    if topics and not is_remote:
+        raise ToucheError(f"{name} has its own topics; omit --topics, which is for addresses")
     if is_remote and corpus:
         raise ToucheError(f"{name}: the input at an address includes its documents; omit --corpus")
     local = None if is_remote else datasets.opened(name, corpus, needs_documents=baseline.needs_documents)
@@ -51,7 +53,7 @@ def find(context: Any, ship: Ship, local: Input) -> Input:
     """Prepares one machine's input for workers that see its files under the same paths."""
     files = local.documents
     if not isinstance(files, Files):
-        raise ToucheError("Spark reads only topics and documents in files; omit --runner spark")
+        raise ToucheError("Spark reads only topics and documents in files; rank these with: touche run")
     size = sum(path.stat().st_size for path in files.paths)
     sources = partial(context.parallelize, [path.absolute() for path in files.paths])
     return replace(local, documents=_on_spark(context, ship, files, size, sources))

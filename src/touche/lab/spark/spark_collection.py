@@ -46,9 +46,7 @@ class SparkDocuments(Documents):
     def __iter__(self) -> Iterator[AnyDocument]:
         """Raises ToucheError, because only workers read the documents."""
         problem = "this baseline iterates over the documents on one machine"
-        raise ToucheError(
-            f"{problem}; omit --runner spark, which needs a baseline that ranks with touche.scan"
-        )
+        raise ToucheError(f"{problem}; rank with touche run, or with touche.scan, which Spark can use")
 
     def read_by_workers(self, read: MakeParts[_T]) -> Parts[_T]:
         """Reads the documents: each task passes some of them to ``read`` and stores its parts.
