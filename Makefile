@@ -65,9 +65,11 @@ sanitize: $(READY)
 	$(SANITIZED) $(BIN)/pytest -s -p no:xdist tests/scan tests/documents; \
 	$(SANITIZED) $(BIN)/pytest -p no:xdist tests/scan/test_kernel.py tests/documents/test_pieces.py --hypothesis-profile sanitize
 
-# Run every baseline twice on every available dataset, and check its scores. RUNNER=docker runs the images.
+# Run every baseline twice on every available dataset, and check its scores. RUNNER=docker runs the images. Then check that formulas
+# still explain the scores of official runs, as far as these are available.
 regress: $(READY)
 	$(BIN)/touche regress --twice $(IN)
+	$(BIN)/touche identify --check
 
 # Build the image of every baseline. RUNNER=podman uses Podman; PYTHON_IMAGE names another Python image than the pinned one.
 # The builds of this project's own Dockerfiles may use the machine's network, which works in more places.

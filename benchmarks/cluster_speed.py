@@ -102,12 +102,10 @@ def report(title: str, count: int, timing: Timing) -> None:
 
 
 def run(folder: Path, name: str, partitions: int) -> Timing:
-    """Measures a whole ``touche run bm25`` process, on Spark if there are partitions."""
+    """Measures a whole ``touche run bm25`` process, or ``touche spark bm25`` if there are partitions."""
     (folder / "spark-defaults.conf").write_text(f"spark.default.parallelism {partitions}\n")
-    command = [sys.executable, "-m", "touche", "run", "bm25"]
+    command = [sys.executable, "-m", "touche", "spark" if partitions else "run", "bm25"]
     command += ["-i", str(folder / name), "-o", str(folder / "out")]
-    if partitions:
-        command += ["--runner", "spark"]
     environment = {**os.environ, "SPARK_CONF_DIR": str(folder)}
     timing = Timing()
     started = time.monotonic()

@@ -21,14 +21,15 @@ from typing import Any
 import touche
 from touche.data.datasets import open_dataset
 from touche.errors import ToucheError
-from touche.identification.answer import Answer, answer
-from touche.identification.samples import read_scores, sample_of
+from touche.lab.identification.answer import Answer, answer
+from touche.lab.identification.samples import sample_of
 from touche.trec.columns import Run
+from touche.trec.scores_files import read_scores
 
 TOY = "spot-check/arguments"
 SAMPLE = "touche-2020-task-1/sample"
 
-# Parts of hypotheses, as touche.identification words them.
+# Parts of hypotheses, as touche.lab.identification words them.
 STANDARD = "standard analysis (no stop words, no stemming)"
 ENGLISH = "english analysis (Lucene's 33 English stop words, Porter's stemmer, possessives cut off)"
 KSTEM = "Snowball's 174 English stop words, KStem"

@@ -8,11 +8,11 @@ import pytest
 from touche import baselines
 from touche.documents.discovery import Input
 from touche.documents.document_records import Document
-from touche.identification import search
-from touche.identification.counts import ANALYSES, NAMED, FieldCounts
-from touche.identification.fitting import Fit, Problem
-from touche.identification.hypotheses import Hypothesis, space
-from touche.identification.samples import Array, Sample, sample_of
+from touche.lab.identification import search
+from touche.lab.identification.counts import ANALYSES, NAMED, FieldCounts
+from touche.lab.identification.fitting import Fit, Problem
+from touche.lab.identification.hypotheses import Hypothesis, space
+from touche.lab.identification.samples import Array, Sample, sample_of
 from touche.scan.statistics import Statistics
 from touche.trec.runs import RunLine
 from touche.trec.topics import Topic

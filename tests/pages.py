@@ -45,7 +45,7 @@ TIRA = "needs an account at TIRA; tests/runners has a dry run and tries tira-run
 CLIENT = "takes TIRA's client 17 s: tests/runners/test_tira_dataset.py does it with the same files"
 MODEL = "downloads a model: tests/runners builds and runs the image with a small one"
 MEASURED = "takes minutes and a quiet machine; tests/project/test_site.py checks the pages"
-SPARK = "needs PySpark and Java 17: tests/runners/spark runs it"
+SPARK = "needs PySpark and Java 17: tests/lab/spark runs it"
 PYTERRIER = "needs PyTerrier: tests/baselines/test_pyterrier.py runs the same file"
 DENSE = "embeds 10,587 arguments, which is slow: tests/official/test_official_dense.py embeds fewer"
 SLURM = "needs Slurm; the page itself tries the same script without it"
@@ -67,7 +67,7 @@ ELSEWHERE = {  # by a part of the command; the first match counts
     "^tira-cli": TIRA,
     "^pip install \\.$|^WHEEL_FOR": PACKAGE,
     "^pip|^source|bashrc$": SET_UP,
-    "--runner spark": SPARK,
+    "^touche spark": SPARK,
     "/ceph/": SLURM,
     r"\./pipeline|out/pipeline": PYTERRIER,
     " official/dense": DENSE,

@@ -22,7 +22,7 @@ import cells
 import matrix
 import tables
 from touche import tasks
-from touche.cli import FIRST, MORE, cli
+from touche.cli import FIRST, LAB, MORE, cli
 from touche.data.places import shipped_baselines
 from touche.reports.page import PAGE_FILE, write
 from touche.reports.report_content import published_parts, score_files, task_report
@@ -168,10 +168,14 @@ def _field() -> str:
 
 
 def _commands() -> str:
-    """Returns the help of every command, each in a section."""
+    """Returns the help of every command, each in a section; those of the lab are below a heading."""
     sections = [_help("touche", cli, None)]
     for name in (*FIRST, *MORE):
         sections += _with_subcommands(name, cli.get_command(click.Context(cli), name))
+    sections.append("## Lab\n\nWhat few users need.\n")
+    for name in LAB:
+        lab_sections = _with_subcommands(name, cli.get_command(click.Context(cli), name))
+        sections += [f"#{section}" for section in lab_sections]  # headings one level deeper
     return "\n".join(sections)
 
 

@@ -30,6 +30,7 @@ Each command has a function, whose result it prints. Results are a ``Table`` or 
 * touche report: ``report`` writes a page on runs
 * touche identify: ``identify`` infers the settings of a run from its scores
 * touche sweep: ``sweep`` runs a baseline with many settings
+* touche spark: ``run_on_spark`` runs a baseline on a Spark cluster
 * touche regress: ``regress`` reruns baselines and compares their scores with the expected ones
 * touche run --help: ``list_baselines`` returns baselines with their options
 * touche tasks: ``list_tasks`` returns all tasks; ``published`` and ``published_topics`` return published

@@ -38,7 +38,6 @@ from .evaluation.comparison import compare as compare
 from .evaluation.fusion import fuse as fuse
 from .evaluation.scores import evaluate as evaluate
 from .evaluation.wide import wide as wide
-from .identification import identify as identify
 from .io.optional import imported as imported
 from .io.progress import bar as bar
 from .io.progress import watched as watched
@@ -46,15 +45,17 @@ from .io.words import words as words
 from .io.writing import check_writable as check_writable
 from .io.writing import make_folder as make_folder
 from .io.writing import whole as whole
+from .lab.identification import identify as identify
+from .lab.spark.running import run_on_spark as run_on_spark
+from .lab.sweeps.running import sweep as sweep
+from .lab.verification import verify_image as verify_image
 from .regression.reproductions import reproductions as reproductions
 from .regression.running import regress as regress
-from .regression.sweeps import sweep as sweep
 from .reports.page import report as report
 from .reports.published_results import published as published
 from .runners.baseline_images import build_images as build_images
 from .runners.baseline_images import digest_images as digest_images
 from .runners.baseline_images import list_images as list_images
-from .runners.baseline_images import verify_image as verify_image
 from .runners.baseline_runs import run as run
 from .runners.baseline_runs import write_run as write_run
 from .runners.tira_dataset import write_for_tira as write_for_tira

@@ -14,9 +14,9 @@ from touche.documents.clueweb22 import read_clueweb22_json
 from touche.documents.jsonl import read_rerank_jsonl
 from touche.documents.side_files import read_scores
 from touche.errors import InputError
-from touche.identification.samples import read_scores as read_scores_of_run
 from touche.trec.qrels import read_qrels
 from touche.trec.runs import read_run
+from touche.trec.scores_files import read_scores as read_scores_of_run
 from touche.trec.topics import Topic, read_topics
 
 WANTED = {"clueweb12-a", "clueweb12-b", "7"}

@@ -14,13 +14,14 @@ import pytest
 from conftest import OFFICIAL, ROOT
 from spotcheck import scored_in
 from touche import tasks
-from touche.baselines.expected import ExpectedFormula, ExpectedScore, read_expected
+from touche.baselines.expected import ExpectedScore, read_expected
 from touche.baselines.extras import extra_in_dockerfile
 from touche.data.judgments import task_qrels
 from touche.data.places import shipped_baselines
 from touche.errors import InputError
 from touche.evaluation.evaluators import EVALUATORS, Evaluation
 from touche.evaluation.leaderboard import comparable
+from touche.lab.official_formulas import check_formulas
 from touche.regression.outcomes import PASSED
 from touche.regression.running import rerun
 from touche.runners.container_runs import Job, Usage
@@ -120,7 +121,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], P
 CLASSIC = "tfidf --variant classic"
 
 
-def by_day(expected: ExpectedScore | ExpectedFormula) -> bool:
+def by_day(expected: ExpectedScore) -> bool:
     """Returns whether it is an official run, or a fast baseline without options on a sample of each kind."""
     is_first = expected.dataset.startswith((ARGUMENTS, PASSAGES, PAIRS)) and not expected.options
     is_slow = extra_in_dockerfile(expected.baseline) in ("lucene", "models")
@@ -145,12 +146,20 @@ def test_baselines_score_what_is_expected_of_them(
         for name in shipped_baselines()
         for entry in read_expected(name)
         if (entry.dataset.endswith("/sample") or entry.run)
-        and isinstance(entry, ExpectedScore | ExpectedFormula)
+        and isinstance(entry, ExpectedScore)
         and by_day(entry) != night
     ]
     outcomes = list(rerun(expected, copy, Limits(), print))
     assert len(outcomes) == len(expected) > 30
     assert [outcome for outcome in outcomes if outcome.verdict != PASSED] == []
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("official")
+def test_formulas_explain_the_official_runs() -> None:
+    """The three runs whose formula is known, on the samples."""
+    outcomes = check_formulas((), print)
+    assert [outcome.verdict for outcome in outcomes] == 3 * [PASSED]
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="processors can be chosen on Linux only")

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from touche.identification import identify
-from touche.identification.answer import NOTHING
+from touche.lab.identification import identify
+from touche.lab.identification.answer import NOTHING
 
 STANDARD = "standard analysis (no stop words, no stemming)"
 TWENTY_ONE = "touche-2021-task-1"

@@ -10,14 +10,14 @@ import pytest
 from oracles.formulas import length_in_one_byte
 from reading import read_argsme_json
 from touche import baselines, lucene
-from touche.identification.counts import NAMED, FieldCounts
-from touche.identification.differentiable_models import LM_DIRICHLET
-from touche.identification.fitting import Problem, describe_fit, fit
-from touche.identification.hypotheses import SUM, Hypothesis
-from touche.identification.parameters import shared_numbers
-from touche.identification.samples import read_scores
+from touche.lab.identification.counts import NAMED, FieldCounts
+from touche.lab.identification.differentiable_models import LM_DIRICHLET
+from touche.lab.identification.fitting import Problem, describe_fit, fit
+from touche.lab.identification.hypotheses import SUM, Hypothesis
+from touche.lab.identification.parameters import shared_numbers
 from touche.lucene.analysis import analyzer_named, tokens
 from touche.scan.statistics import Statistics
+from touche.trec.scores_files import read_scores
 from touche.trec.topics import read_topics
 
 # Both stop lists change nothing in their titles.

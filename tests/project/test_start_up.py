@@ -10,7 +10,9 @@ from touche import cli
 
 LOADED = "import sys; print(*(name for name in sys.modules if name.startswith({names})))"
 HELP = "from touche.cli import cli; cli(['--help'], standalone_mode=False)"
-SUBMODULES = "import touche.reports.page as page, touche.identification, touche, touche.evaluation.linting"
+SUBMODULES = (
+    "import touche.reports.page as page, touche.lab.identification, touche, touche.evaluation.linting"
+)
 FUNCTIONS = "print(page.__name__, *map(type, (touche.report, touche.lint, touche.identify)))"
 FUNCTION = " <class 'function'>"
 
@@ -31,7 +33,7 @@ def test_imports_neither_load_what_is_not_needed_nor_hide_functions(code: str, l
     assert done.stdout.splitlines()[-1] == last_line
 
 
-@pytest.mark.parametrize("name", [*cli.FIRST, *cli.MORE])
+@pytest.mark.parametrize("name", [*cli.FIRST, *cli.MORE, *cli.LAB])
 def test_the_help_shows_what_the_commands_themselves_show(name: str) -> None:
     imported = getattr(import_module(f"touche.cli.{name}"), name)
     shown = cli._declared(name)

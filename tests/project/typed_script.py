@@ -12,8 +12,8 @@ from touche.evaluation.comparison import Comparisons, TopicDifference
 from touche.evaluation.linting import Findings
 from touche.evaluation.scores import Scores, TopicScore
 from touche.evaluation.wide import WideTable
-from touche.identification.answer import Answer
-from touche.regression.sweep_results import Sweep
+from touche.lab.identification.answer import Answer
+from touche.lab.sweeps.results import Sweep
 from touche.reports.published_results import PublishedResults
 
 TASK = "spot-check/arguments"

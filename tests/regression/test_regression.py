@@ -8,9 +8,9 @@ from xml.etree import ElementTree
 
 import click
 import pytest
-from small_clone import MAXIMUM, expect
 
 from conftest import Touche, Write
+from small_clone import expect
 from touche.baselines.expected import OPTIONS_OF_RUN, read_expected
 from touche.cli.commands import Command
 from touche.cli.run import _COMMON_OPTIONS
@@ -50,6 +50,11 @@ qrels = "touche2020-task2-relevance-withbaseline.qrels"
 published = 0.568
 tolerance = 0.01
 source = "table 6"
+"""
+OFFICIAL = """
+[[official]]
+dataset = "small-arguments"
+run = "a.run"
 """
 SCORE = 0.50894
 
@@ -235,10 +240,8 @@ OF_STANCES = GOOD.replace("small-passages", "spot-check/passages").replace("rele
         (GOOD.replace("measure", "# "), 'score[1]: measure is missing; add the line: measure = "nDCG@5"'),
         (ELSEWHERE.replace("source", "# source"), "a published value has no source"),
         (ELSEWHERE + 'run = "../a.run"', "score[1].run: this name leads out"),
-        (MAXIMUM.replace("official.tsv", "b/../../a"), "official[1].run: this name leads out"),
-        (MAXIMUM.replace("LMD", "D"), "enum value 'Dirichlet'; did you mean LMDirichlet?"),
-        (MAXIMUM.replace("maximum", ""), "official[1]: fields and combination do not fit"),
-        (MAXIMUM.replace('["premises", ', "["), "official[1]: fields and combination do not fit"),
+        (OFFICIAL.replace("a.run", "b/../../a"), "official[1].run: this name leads out"),
+        (OFFICIAL + "pinned = 1.0", "official[1]: Object contains unknown field `pinned`"),
     ],
 )
 def test_an_unusable_entry_is_named(write: Write, text: str, message: str) -> None:

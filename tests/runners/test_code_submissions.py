@@ -16,9 +16,9 @@ from threading import Thread
 
 import pytest
 from ruamel.yaml import YAML
-from test_runs_of_images import build_once, programs
 from tira.check_format import _fmt, check_format
 
+from built_images import build_once, programs
 from conftest import ROOT, git, write_files
 from pages import commands
 from touche.baselines.starter import write_baseline

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from functools import cache, partial
+from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import version
 from pathlib import Path
@@ -18,9 +18,9 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
+from built_images import BASELINES, OF_LUCENE, build_once, programs
 from conftest import ROOT, Touche, Write, wait_for
 from pages import CONTAINERS, commands, follow, reason, type_in, workspace
-from touche.baselines.extras import extra_in_dockerfile
 from touche.baselines.loader import parts_in_expected
 from touche.baselines.starter import write_baseline
 from touche.data.places import shipped_baselines
@@ -42,8 +42,6 @@ from touche.runners.programs import output_of, succeeds
 # The images are built once, so their tests run on one processor.
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("programs")]
 
-OF_LUCENE = [name for name in shipped_baselines() if extra_in_dockerfile(name) == "lucene"]  # built at night
-BASELINES = [name for name in shipped_baselines() if name not in OF_LUCENE]
 # The datasets of the toy collection that each baseline ranks, small ones first.
 PARTS = {
     name: [part for part in TOY_PARTS if part in parts_in_expected(name)] for name in shipped_baselines()
@@ -59,17 +57,6 @@ def empty_output(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempP
 def with_the_rest_nightly(names: list[str], now: list[str]) -> list[Any]:
     """Parameters, of which all but some are for the night, as they go the same way."""
     return [name if name in now else pytest.param(name, marks=pytest.mark.nightly) for name in names]
-
-
-def programs() -> list[str]:
-    """Docker and Podman, as far as they run here."""
-    return [name for name in PROGRAMS if shutil.which(name) and succeeds(name, "info")]
-
-
-@cache
-def build_once(program: str, *names: str) -> None:
-    """From the code as it is now."""
-    image_builds.build(program, names or [*BASELINES, str(ROOT / "tests" / "faulty")], print)
 
 
 def same_bytes(runner: Runner, folder: Path, baseline: str, given: str) -> None:

@@ -1,8 +1,9 @@
 """A baseline's expected.toml: one record type per type of table."""
 
 import re
-from collections.abc import Collection, Mapping
-from typing import Annotated, Any, ClassVar, Literal, Self
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from msgspec import Meta, field
 from msgspec.structs import asdict, replace
@@ -11,7 +12,7 @@ from touche.baselines.baseline_options import as_arguments
 from touche.baselines.loader import baseline_folder
 from touche.errors import InputError, choice
 from touche.io.opening import texts_in
-from touche.io.toml import Name, Positive, Share, Strict, read_record
+from touche.io.toml import Name, Share, Strict, read_record
 from touche.tasks import MACRO_F1, STANCE, Measure, choice_of_id, dataset, is_dataset, measure_of
 from touche.tasks import datasets as known_datasets
 from touche.tasks.per_topic import values_of_topics
@@ -29,11 +30,8 @@ SCRIPT: Evaluator = "touche"  # the organizers' script, whose values are publish
 Tolerance = Annotated[float, Meta(gt=0, le=1)]
 Option = str | bool | int | float
 Options = dict[str, Option | Annotated[tuple[Option, ...], Meta(min_length=1)]]
-Parameters = Annotated[dict[str, Positive], Meta(min_length=1)]
-Model = Literal["LMDirichlet", "BM25", "Lucene's classic", "DPH", "DLH", "PL2"]
-"""The names in ``touche.identification.differentiable_models.MODELS``, whose import is slow."""
 OPTIONS_OF_RUN = (
-    "h help i input o output corpus topics statistics keep-statistics tag team runner master cpus memory "
+    "h help i input o output corpus statistics keep-statistics tag team runner cpus memory "
     "time-limit seconds quiet verbose"
 ).split()
 """The names of ``touche run``'s own options."""
@@ -125,6 +123,9 @@ class Expected(Strict, kw_only=True, frozen=True):
         is_printed_alike = self.kind == PUBLISHED and rounded(got, task.decimals) == self.value
         # All entries with a number have a tolerance, so the default is never used.
         return is_printed_alike or abs(got - self.value) <= getattr(self, "tolerance", 0)
+
+
+Entry = TypeVar("Entry", bound=Expected)
 
 
 class ExpectedScore(Expected, kw_only=True, frozen=True):
@@ -302,47 +303,23 @@ class ExpectedRun(Expected, kw_only=True, frozen=True):
         return "ranking", ""
 
 
-class ExpectedFormula(Expected, kw_only=True, frozen=True):
-    """A formula that an official run's and the rerun's scores follow; the value is the share of such scores.
+class OfficialRun(Expected, kw_only=True, frozen=True):
+    """An official run to compare a rerun with. There is no expected value, so the comparison can't fail.
 
-    Attributes:
-        run: a run in runs/, or a ``*.tsv`` file with topic, document and score on each line.
-        model, analysis, fields, combination: the formula, as in ``touche.identification.hypotheses``.
-        parameters: parameters that must be inferred from both runs' scores.
-        official_parameters, rerun_parameters: parameters of only one run, because they depend on the
-            collection.
-        official_mean_lengths, rerun_mean_lengths: known mean field lengths in one run's collection; then
-            BM25's k1 and b are parameters.
-        median: the largest median error that passes.
-        pinned, tolerance: the share of reproduced scores, and the largest difference.
+    ``run`` is a run in runs/, or a ``*.tsv`` file with topic, document and score on each line.
     """
 
     TABLE: ClassVar[str] = "official"
 
     run: Name
-    model: Model
-    analysis: Literal["standard", "english"]
-    fields: Annotated[tuple[str, ...], Meta(min_length=1, max_length=2)]
-    parameters: Parameters
-    median: Tolerance
-    pinned: Share
-    tolerance: Tolerance
-    combination: Literal["", "sum", "maximum"] = ""
-    official_parameters: dict[str, Positive] = field(default_factory=dict)
-    rerun_parameters: dict[str, Positive] = field(default_factory=dict)
-    official_mean_lengths: dict[str, Positive] = field(default_factory=dict)
-    rerun_mean_lengths: dict[str, Positive] = field(default_factory=dict)
-
-    def checked(self) -> Self:
-        has_two_fields = len(self.fields) == 2
-        if has_two_fields != bool(self.combination):
-            problem = "fields and combination do not fit"
-            raise ValueError(f"{problem}; write one field, or two and their combination")
-        return self
 
     @property
     def value_name_and_evaluator(self) -> tuple[str, str]:
-        return "official scores", self.model
+        return "official run", ""
+
+    @property
+    def kind(self) -> str:
+        return ""
 
 
 class _File(Strict, frozen=True):
@@ -350,7 +327,7 @@ class _File(Strict, frozen=True):
 
     score: tuple[ExpectedScore, ...] = ()
     topics: tuple[ExpectedTopics, ...] = ()
-    official: tuple[ExpectedFormula, ...] = ()
+    official: tuple[OfficialRun, ...] = ()
     figure: tuple[ExpectedFigure, ...] = ()
     run: tuple[ExpectedRun, ...] = ()
 
@@ -372,7 +349,24 @@ def read_expected(baseline: str, datasets: Collection[str] = ()) -> list[Expecte
         problem = "no entries in this file" if exists else "no such file"
         remedy = "write entries as in docs/reference/files.md, section Expected scores"
         raise InputError(path, problem, remedy)
-    expected = list[Expected]()
+    return checked_entries(path, baseline, tables, datasets)
+
+
+def checked_entries(
+    path: Path, baseline: str, tables: Mapping[str, Sequence[Entry]], datasets: Collection[str] = ()
+) -> list[Entry]:
+    """Returns a file's entries, table by table, with the values that the tasks' cards add.
+
+    Args:
+        path: the file, for messages.
+        baseline: the baseline's name or path.
+        tables: the entries by table, as in the file.
+        datasets: only entries for these datasets are returned and checked against their cards; empty for all.
+
+    Raises:
+        InputError: if an entry is incomplete or contains unknown names.
+    """
+    expected = list[Entry]()
     for table, entries in tables.items():
         for index, entry in enumerate(entries):
             try:

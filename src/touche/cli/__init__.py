@@ -22,7 +22,8 @@ from touche.io.progress import say
 
 UNUSABLE, INTERRUPTED, TERMINATED = 2, 130, 143  # exit codes
 FIRST = ("run", "evaluate", "compare", "report", "new")  # what a newcomer needs first
-MORE = tuple("sweep fuse overlap identify lint regress tasks data images completion".split())
+MORE = tuple("fuse overlap lint regress tasks data images completion".split())
+LAB = ("identify", "sweep", "spark")  # what few need: touche.lab
 VARIABLE = "_TOUCHE_COMPLETE"  # the environment variable of shell completion
 _MAX_SENTENCE = 200  # characters; the first sentence of a help is never cut
 
@@ -34,24 +35,24 @@ class Teaching(Group):
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*FIRST, *MORE]
+        return [*FIRST, *MORE, *LAB]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Imports the command's module. Returns None if click should handle the word itself.
 
         Click then reports an unknown option, and shell completion lists nothing.
         """
-        if cmd_name in (*FIRST, *MORE):
+        if cmd_name in self.list_commands(ctx):
             command: click.Command = getattr(import_module(f"touche.cli.{cmd_name}"), cmd_name)
             return command
         if cmd_name.startswith("-") or ctx.resilient_parsing:
             return None
-        raise click.NoSuchCommand(cmd_name, possibilities=(*FIRST, *MORE), ctx=ctx)
+        raise click.NoSuchCommand(cmd_name, possibilities=self.list_commands(ctx), ctx=ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Lists the first steps with their examples, then the other commands."""
-        width = max(map(len, (*FIRST, *MORE)))
-        for title, names in {"First steps": FIRST, "More commands": MORE}.items():
+        """Lists the first steps with their examples, the other commands, and the lab."""
+        width = max(map(len, (*FIRST, *MORE, *LAB)))
+        for title, names in {"First steps": FIRST, "More commands": MORE, "Lab": LAB}.items():
             with formatter.section(title):
                 for name in names:
                     command = _declared(name)

@@ -23,7 +23,7 @@ _log = logging.getLogger("touche")
 _ListIds = Callable[[], Iterable[str]]
 
 
-OUTSIDE = ("Runner and containers", "Spark")  # help sections that don't apply inside a container image
+OUTSIDE = "Runner and containers"  # a help section that doesn't apply inside a container image
 PATH = click.Path(path_type=Path, readable=False)
 
 
@@ -129,7 +129,7 @@ class Command(click.Command):
                 section = getattr(param, "section", "Options")  # --help comes from click
                 sections.setdefault(section, []).append(record)
         for title, records in sections.items():
-            if title in OUTSIDE and not _baselines():  # only an image can't list baselines by name
+            if title == OUTSIDE and not _baselines():  # only an image can't list baselines by name
                 continue
             with formatter.section(title):
                 formatter.write_dl(records)

@@ -11,14 +11,16 @@ from pathlib import Path
 
 import click
 
-from touche import identification as library
 from touche import tasks
-from touche.cli.commands import DATASET_ID, PATH, argument, command, option
+from touche.cli.commands import DATASET_ID, argument, command, option
 from touche.cli.options import FORMAT
-from touche.cli.output import counted, render
-from touche.identification.answer import WITHIN, Answer, Candidate
+from touche.cli.output import BROKEN, counted, render, tell
 from touche.io.identifiers import quoted
 from touche.io.tables import Column, Sheet, three_decimals
+from touche.lab import identification as library
+from touche.lab.identification.answer import WITHIN, Answer, Candidate
+from touche.lab.official_formulas import check_formulas
+from touche.regression.outcomes import COLUMNS, MISSING, NOT_INSTALLED, summary
 from touche.trec.framed import Table
 
 
@@ -42,30 +44,57 @@ _is_number = re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII).fullmatch
 
 
 @command(
-    "touche identify out/bm25/run.txt --task spot-check/arguments",
-    argument("run", "RUN", type=PATH),
-    option("--task dataset TASK", f"One of {', '.join(tasks.datasets())}.", type=DATASET_ID, required=True),
+    "touche identify out/bm25/run.txt --task spot-check/arguments\ntouche identify --check bm25",
+    argument("names", "[RUN | --check BASELINE...]", type=click.Path(readable=False)),
+    option("--task dataset TASK", f"One of {', '.join(tasks.datasets())}.", type=DATASET_ID),
     option(
         "--mean-length mean_lengths FIELD=TOKENS",
         "A field's mean length, if you know it. Can be repeated.",
         multiple=True,
         callback=_mean_lengths,
     ),
+    option("--check", "Check the formulas of BASELINEs, or of all baselines, instead of a RUN."),
     FORMAT,
 )
-def identify(run: Path, dataset: str, mean_lengths: Mapping[str, float], format: str) -> None:
+def identify(
+    names: Sequence[str], dataset: str | None, mean_lengths: Mapping[str, float], check: bool, format: str
+) -> int:
     """Infer a RUN's retrieval model, analysis, fields, lengths and parameters from its scores.
 
     Each hypothesis is fitted to the RUN's scores, for at most 150 documents per topic. TASK is a dataset that
     contains the texts of at least some of these documents. The best hypothesis is the answer if it fits
     clearly better than the others. RUN can also be a *.tsv file with topic, document and score. It takes
     seconds when TASK is the RUN's whole collection, and minutes otherwise. You need the extra lucene.
+
+    With --check, run BASELINEs and check that the formulas in their formulas.toml still explain the scores of
+    official runs. Exit with 1 if one doesn't.
     """
-    answer = library.identify(run, dataset, mean_lengths=mean_lengths)
+    if check:
+        if dataset or mean_lengths:
+            raise click.UsageError("--check reads TASK and mean lengths from formulas.toml; omit them")
+        return _check(names, format)
+    if len(names) != 1:
+        raise click.UsageError("name one RUN, or add --check")
+    if dataset is None:
+        raise click.UsageError("the RUN's task is missing; add --task")
+    answer = library.identify(Path(names[0]), dataset, mean_lengths=mean_lengths)
     if format == "json":
         click.echo(json.dumps(asdict(answer), indent=2, ensure_ascii=False))
     else:
         render(Table(Candidate, answer.candidates), format, _sheets(answer))
+    return 0
+
+
+def _check(baselines: Sequence[str], format: str) -> int:
+    """Runs ``touche identify --check``."""
+    checked = check_formulas(baselines, tell)
+    notes = [f"formulas: {summary(checked)}"]
+    if checked.missing:
+        notes.insert(0, f"{MISSING}: {', '.join(checked.missing)}, or its official run")
+    notes += [f"{NOT_INSTALLED}: {remark}" for remark in checked.not_installed]
+    columns = [column for column in COLUMNS if column.heading not in ("wall", "memory")]
+    render(checked, format, [Sheet(columns, checked, notes)])
+    return BROKEN if checked.is_broken else 0
 
 
 def _sheets(answer: Answer) -> Iterator[Sheet]:

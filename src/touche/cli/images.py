@@ -11,9 +11,9 @@ from touche.cli.options import FORMAT
 from touche.cli.output import BROKEN, DOUBTFUL, render, tell
 from touche.errors import ToucheError
 from touche.io.tables import Column, Sheet
+from touche.lab.verification import DIFFERENT, NOT_COMPARABLE, VerifiedImage, verify_image
 from touche.runners import baseline_images as library
 from touche.runners.limits import PROGRAMS
-from touche.runners.verification import DIFFERENT, NOT_COMPARABLE, VerifiedImage
 
 _PARAMS = [argument("names", "[BASELINE...]", type=BASELINE), option("--runner", choices=PROGRAMS)]
 
@@ -72,7 +72,7 @@ def verify(
     name: str, against: str, run: Path | None, runner: Literal["docker", "podman"], format: str
 ) -> int:
     """Rebuild BASELINE's image from the current source and compare it with the existing image."""
-    result = library.verify_image(name, against=against, run=run, runner=runner, log=tell)
+    result = verify_image(name, against=against, run=run, runner=runner, log=tell)
     if result.answer == NOT_COMPARABLE:
         raise ToucheError(f"{result.subject}: {result.answer}: {result.reason}")
     render(result.table, format, [Sheet(columns=[], records=[], above=_lines(result))])

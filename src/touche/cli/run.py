@@ -16,7 +16,7 @@ from click.shell_completion import CompletionItem
 from touche import baselines
 from touche.baselines.loader import DEFAULT_TYPES, FILE, parts_in_expected
 from touche.baselines.method import Baseline
-from touche.cli.commands import BASELINE, INPUT, OUTSIDE, Command, Group, Option, option
+from touche.cli.commands import BASELINE, INPUT, Command, Group, Option, option
 from touche.cli.frames import own_frames
 from touche.cli.options import naming
 from touche.cli.output import tell, warn
@@ -25,7 +25,7 @@ from touche.data.places import shipped_baselines
 from touche.errors import InputError
 from touche.io.opening import is_file
 from touche.runners.baseline_runs import write_run
-from touche.runners.limits import HERE, PROGRAMS, SPARK, Limits
+from touche.runners.limits import HERE, PROGRAMS, Limits
 from touche.tira.outputs import INPUT_VARIABLE, OUTPUT_VARIABLE
 
 _EXAMPLE = "spot-check/arguments"
@@ -71,7 +71,7 @@ class Baselines(Group):
         command = Command(
             name,
             callback=callback,
-            params=[*own_options(baseline, _option, _COMMON_OPTIONS), *_COMMON_OPTIONS],
+            params=[*own_options(baseline, baseline_option, _COMMON_OPTIONS), *_COMMON_OPTIONS],
             help=help_text(baseline),
             example="baseline -i INPUT -o DIR" if is_in_image else example,
         )
@@ -131,7 +131,7 @@ class RunCommands(Baselines):
         runners = [word for previous_word, word in pairwise(words) if previous_word == "--runner"]
         if len(runners) > 1 and not ctx.resilient_parsing:
             raise click.UsageError("--runner is passed twice; pass it once", ctx)
-        is_local = not runners or runners[0] in (HERE, SPARK)
+        is_local = not runners or runners[0] == HERE
         if is_local or ctx.resilient_parsing:
             return super().resolve_command(ctx, args)
         return args[0], _image_command(args[0], runners[0]), args[1:]  # click checks the runner's name later
@@ -139,12 +139,11 @@ class RunCommands(Baselines):
 
 _READ = partial(option, section="Input and output")
 _REQUIRED = partial(_READ, required=True)
-_READ_HERE = partial(_READ, runners=(HERE, SPARK))  # a sandbox only sees its input and only writes run.txt
-_ON_SPARK = partial(option, section=OUTSIDE[1], runners=(SPARK,))
+_READ_HERE = partial(_READ, runners=(HERE,))  # a sandbox only sees its input and only writes run.txt
 _FOLDER = click.Path(file_okay=False, readable=False)
 _DATASETS = " or dataset id, such as spot-check/arguments, or irds:ID for an id of ir_datasets"
 _DATASET = _DATASETS if shipped_baselines() else ""
-_COMMON_OPTIONS: list[click.Parameter] = [
+INPUT_AND_OUTPUT: list[click.Parameter] = [
     _REQUIRED("-i --input dataset INPUT", f"Input directory{_DATASET}.", type=INPUT, envvar=INPUT_VARIABLE),
     _REQUIRED("-o --output DIR", "Directory for run.txt.", type=_FOLDER, envvar=OUTPUT_VARIABLE),
     _READ_HERE("--corpus ID", "Corpus of ir_datasets, if INPUT has only topics."),
@@ -155,10 +154,8 @@ _COMMON_OPTIONS: list[click.Parameter] = [
     ),
     _READ_HERE("--keep-statistics FILE", "Write the statistics of INPUT to FILE, for --statistics."),
     *naming("Input and output"),
-    *runners(with_spark=True),
-    _ON_SPARK("--master URL", "Spark's address, such as spark://host:7077 or yarn.", default="local[*]"),
-    _ON_SPARK("--topics FILE", "Topics, if INPUT is an address, such as s3a://bucket/corpus."),
 ]
+_COMMON_OPTIONS: list[click.Parameter] = [*INPUT_AND_OUTPUT, *runners()]
 
 
 @click.command(
@@ -192,7 +189,7 @@ def _run(
     limits = Limits(cpus, memory, seconds)
     written = write_run(baseline, tag=tag or "", team=team or "", limits=limits, log=tell, **values)
     warn(*written.warnings, subject=written.baseline)
-    if written.runner in (HERE, SPARK):
+    if written.runner == HERE:
         tell(f"{written.baseline}: wrote {written.path} in {written.seconds:.1f} s")
     else:  # the container has already said what it wrote
         tell(f"{written.baseline}: {written.runner} took {written.seconds:.1f} s")
@@ -276,7 +273,7 @@ def _option_names(option: click.Parameter) -> set[str]:
     return {*option.opts, *option.secondary_opts, str(option.name)}
 
 
-def _option(parameter: Parameter, text: str, section: str) -> Option:
+def baseline_option(parameter: Parameter, text: str, section: str) -> Option:
     """Creates the option for a baseline's parameter."""
     default = parameter.default
     kind = _type(parameter.annotation, default)

@@ -7,23 +7,20 @@ import click
 from touche.cli.commands import OUTSIDE, Option, is_passed, option
 from touche.cli.options import checking
 from touche.errors import ToucheError
-from touche.runners.limits import PROGRAMS, RUNNER_NAMES, SPARK, Limits
+from touche.runners.limits import PROGRAMS, RUNNER_NAMES, Limits
 
 _is_size = re.compile("[1-9][0-9]*[mg]", re.ASCII).fullmatch
-_SECTION = OUTSIDE[0]
-_RUNNERS = "local: this machine; docker or podman: a sandbox with the baseline's image; tira: tira-run"
+_RUNNERS = "local: this machine; docker or podman: a sandbox with the baseline's image; tira: tira-run."
 
 
-def runners(*, with_spark: bool = False) -> list[click.Parameter]:
-    """Creates --runner, with or without Spark, and the options for its limits."""
-    names = [*RUNNER_NAMES, SPARK] if with_spark else [*RUNNER_NAMES]
-    help_text = f"{_RUNNERS}; spark: the workers of a Spark cluster." if with_spark else f"{_RUNNERS}."
+def runners() -> list[click.Parameter]:
+    """Creates --runner and the options for its limits."""
     return [
-        option("--runner", help_text, names, section=_SECTION),
+        option("--runner", _RUNNERS, RUNNER_NAMES, section=OUTSIDE),
         option(
             "--cpus",
             "Number of processors in the sandbox.",
-            section=_SECTION,
+            section=OUTSIDE,
             runners=PROGRAMS,
             default=Limits.cpus,
             type=click.FloatRange(min=0.1),
@@ -31,7 +28,7 @@ def runners(*, with_spark: bool = False) -> list[click.Parameter]:
         option(
             "--memory SIZE",
             "The sandbox's memory, such as 512m or 8g.",
-            section=_SECTION,
+            section=OUTSIDE,
             runners=PROGRAMS,
             default=Limits.memory,
             callback=checking(_is_size, "is not an amount of memory; write it as 512m or 8g"),
@@ -39,7 +36,7 @@ def runners(*, with_spark: bool = False) -> list[click.Parameter]:
         option(
             "--time-limit seconds SECONDS",
             "Stop the sandbox after this many seconds.",
-            section=_SECTION,
+            section=OUTSIDE,
             runners=(*PROGRAMS, "tira"),
             default=Limits.seconds,
             type=click.FloatRange(min=1),

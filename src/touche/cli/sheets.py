@@ -1,16 +1,11 @@
 """Tables that several commands print."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
 
-from touche.errors import counted
 from touche.evaluation.agreement import FAR, NEAR, Overlap, ScoredOverlap
 from touche.evaluation.comparison import UNDEFINED
 from touche.evaluation.significance import printed_p
 from touche.io.tables import Column, Sheet, three_decimals
-
-if TYPE_CHECKING:
-    from touche.evaluation.cross_validation import CrossValidation
 
 _PAIR = [Column("A", "run_a"), Column("B", "run_b")]
 _RANKINGS = [
@@ -52,23 +47,3 @@ def overlap_sheets(overlaps: Sequence[Overlap]) -> Iterator[Sheet]:
         columns = [*_SCORES, *_EFFECTS] if has_effects else _SCORES
         measures = dict.fromkeys(row.measure for row in scored)
         yield Sheet(columns, scored, [f"{', '.join(measures)} of {scored[0].evaluator}"])
-
-
-def folds_sheet(subject: str, validation: "CrossValidation[Any]") -> Sheet:
-    """Returns a table of choices with their folds and mean scores, and the overall mean below it.
-
-    Args:
-        subject: the method and measure.
-        validation: the folds.
-    """
-    low, high = validation.interval
-    overall = f"{validation.mean:.3f} (95% interval {low:.3f} to {high:.3f})"
-    topics = counted(len(validation.values), "topic")
-    columns = [
-        Column("chosen by other topics", "choice", str),
-        Column("folds", "folds"),
-        Column("topics", "topics"),
-        Column("mean", "mean", three_decimals),
-    ]
-    note = f"{subject}: {overall} over {topics}; no topic affected its own choice"
-    return Sheet(columns, validation.choices, [note])

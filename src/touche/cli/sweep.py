@@ -15,15 +15,14 @@ from touche.cli.frames import own_frames
 from touche.cli.options import FORMAT, SCORING_BY_SEVERAL
 from touche.cli.output import counted, render, tell, warn
 from touche.cli.run import Baselines, help_text, own_options
-from touche.cli.sheets import folds_sheet
 from touche.errors import ToucheError
-from touche.evaluation.cross_validation import FOLDS
 from touche.evaluation.equality import are_equal
 from touche.evaluation.evaluators import EVALUATORS
-from touche.io.tables import Column, Sheet, interval
+from touche.io.tables import Column, Sheet, interval, three_decimals
+from touche.lab.sweeps.cross_validation import FOLDS, CrossValidation
 
 if TYPE_CHECKING:
-    from touche.regression.sweep_results import SettingScore, Sweep
+    from touche.lab.sweeps.results import SettingScore, Sweep
 
 _IN = partial(option, section="Input and output")
 _COMMON_OPTIONS: list[click.Parameter] = [
@@ -130,8 +129,8 @@ def _sweep(
     **scoring: Any,
 ) -> None:
     """Sweeps a baseline and prints a table. ``scoring`` are the scoring options."""
-    from touche.regression.grid import parse_values  # here, because help doesn't need these 48 ms
-    from touche.regression.sweeps import sweep as run_sweep
+    from touche.lab.sweeps.grid import parse_values  # here, because help doesn't need these 48 ms
+    from touche.lab.sweeps.running import sweep as run_sweep
 
     dataset = dataset or scoring["task"]
     if dataset is None:
@@ -157,7 +156,27 @@ def _sheets(result: "Sweep") -> Iterator[Sheet]:
         notes = [note] if measure == measures[-1] else []  # once, below the last table
         yield Sheet(_columns(rows[0], best), rows, notes)
     for dimension, validation in result.cross_validations.items():
-        yield folds_sheet(f"{validation.method}, {dimension}", validation)
+        yield _folds_sheet(f"{validation.method}, {dimension}", validation)
+
+
+def _folds_sheet(subject: str, validation: CrossValidation[Any]) -> Sheet:
+    """Returns a table of choices with their folds and mean scores, and the overall mean below it.
+
+    Args:
+        subject: the method and measure.
+        validation: the folds.
+    """
+    low, high = validation.interval
+    overall = f"{validation.mean:.3f} (95% interval {low:.3f} to {high:.3f})"
+    topics = counted(len(validation.values), "topic")
+    columns = [
+        Column("chosen by other topics", "choice", str),
+        Column("folds", "folds"),
+        Column("topics", "topics"),
+        Column("mean", "mean", three_decimals),
+    ]
+    note = f"{subject}: {overall} over {topics}; no topic affected its own choice"
+    return Sheet(columns, validation.choices, [note])
 
 
 def _columns(first: "SettingScore", best: Sequence["SettingScore"]) -> list[Column]:

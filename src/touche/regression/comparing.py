@@ -9,9 +9,9 @@ from touche.baselines.expected import (
     SCRIPT,
     Expected,
     ExpectedFigure,
-    ExpectedFormula,
     ExpectedScore,
     ExpectedTopics,
+    OfficialRun,
 )
 from touche.data.datasets import open_dataset
 from touche.errors import ToucheError
@@ -20,6 +20,7 @@ from touche.evaluation.judged import judged
 from touche.evaluation.scoring import ByEvaluator, by_evaluator, score
 from touche.regression.outcomes import (
     CHANGED,
+    COMPARED,
     NOT_AS_REPORTED,
     PASSED,
     TOO_HIGH,
@@ -65,23 +66,20 @@ def _compared(entry: Expected, run: Run, scores: Scores) -> Outcome:
         evaluation = _evaluation(scores(entry.dimension), entry.measure, entry.evaluator)
         if evaluation.mean is None:
             raise ToucheError(f"{entry.evaluator} scores no topic, so there is no mean; check the run")
-        return _outcome(entry, evaluation.mean, judged=evaluation.judged)
+        return outcome_of(entry, evaluation.mean, judged=evaluation.judged)
     if isinstance(entry, ExpectedTopics):
         return _compared_topics(entry, scores)
     if isinstance(entry, ExpectedFigure):
         from touche.regression.figures import MEASURES  # few entries need its 35 ms
 
         documents = open_dataset(entry.dataset).documents
-        return _outcome(entry, float(MEASURES[entry.name](run, documents)))
-    if isinstance(entry, ExpectedFormula):
-        from touche.regression.official_runs import formula_fit  # few entries need its 106 ms
-
-        share, remark = formula_fit(entry, run)
-        return _outcome(entry, share, remark=remark)
-    return _outcome(entry, ranking_digest(run))
+        return outcome_of(entry, float(MEASURES[entry.name](run, documents)))
+    if isinstance(entry, OfficialRun):
+        return Outcome(expected=entry, verdict=COMPARED)
+    return outcome_of(entry, ranking_digest(run))
 
 
-def _outcome(
+def outcome_of(
     entry: Expected,
     got: float | str,
     judged: float | None = None,
@@ -116,7 +114,7 @@ def _compared_topics(entry: ExpectedTopics, scores: Scores) -> Outcome:
         for value in different
     )
     got = entry.reproduced(len(values) - len(different), len(values))
-    return _outcome(entry, got, remark=remark, topics=values)
+    return outcome_of(entry, got, remark=remark, topics=values)
 
 
 def _evaluation(group: ByEvaluator, measure: str, evaluator: str) -> Evaluation:

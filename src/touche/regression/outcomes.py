@@ -30,6 +30,7 @@ NOT_THE_SAME = "not the same twice"
 NOT_RENEWED = "not renewed"  # by --update, although another pinned value of the baseline moved
 NOT_INSTALLED = "not installed"
 NOTHING_EXPECTED = "nothing expected"
+COMPARED = "compared"  # with an official run; its agreement has no expected value
 NOT_AS_REPORTED = "not as reported"  # another implementation's value can't fail
 UNCHECKED = (MISSING, NOT_INSTALLED, NOTHING_EXPECTED)  # nothing was checked
 BROKEN = (TOO_LOW, TOO_HIGH, CHANGED, FAILED, NOT_THE_SAME, NOT_RENEWED)  # these make the regression fail
@@ -66,8 +67,8 @@ class Outcome:
     Attributes:
         expected: the expectation.
         verdict: ``passed``, ``too low``, ``too high``, ``changed`` (a ranking), ``not as reported``,
-            ``missing``, ``not installed``, ``nothing expected``, ``failed``, ``not the same twice``,
-            ``not renewed`` (by an update).
+            ``compared`` (with an official run), ``missing``, ``not installed``, ``nothing expected``,
+            ``failed``, ``not the same twice``, ``not renewed`` (by an update).
         got: the measured value, or None.
         judged: the measured Judged@k, or None.
         remark: why it failed, or further results.
@@ -206,7 +207,7 @@ COLUMNS = [
     Column("dataset", lambda outcome: outcome.expected.dataset or None),
     Column("dimension", lambda outcome: outcome.expected.value_name_and_evaluator[0] or None),
     Column("evaluator", lambda outcome: outcome.expected.value_name_and_evaluator[1] or None),
-    Column("kind", lambda outcome: outcome.expected.kind),
+    Column("kind", lambda outcome: outcome.expected.kind or None),
     Column("expected", lambda outcome: _expected(outcome) or None),
     Column("got", "got", _five_decimals),
     Column("difference", _difference, "{:+.5f}".format),

@@ -23,9 +23,11 @@ from touche.io.optional import imported
 from touche.io.progress import bar, processors
 from touche.io.temporary import temporary_folder
 from touche.io.writing import check_outputs, make_folder, whole, write_whole
+from touche.regression.agreements import agreements as official_agreements
 from touche.regression.comparing import Scores, compare, scores_of
 from touche.regression.log import append_to_log, check_log, logged_scores
 from touche.regression.outcomes import (
+    FAILED,
     MISSING,
     NOT_THE_SAME,
     NOTHING_EXPECTED,
@@ -328,14 +330,11 @@ def _agreements(outcomes: Sequence[Outcome], run: Run) -> list[Overlap]:
     """
     agreements = list[Overlap]()
     entry = outcomes[0].expected  # all have the same baseline, options and dataset
-    names = [outcome.expected.run for outcome in outcomes if outcome.got is not None]
+    names = [outcome.expected.run for outcome in outcomes if outcome.verdict not in (FAILED, MISSING)]
     for name in dict.fromkeys(filter(None, names)):  # each once; most entries have none
-        # Imported in the loop, because it takes 63 ms and most baselines have no official run.
-        from touche.regression import official_runs
-
         labels = (f"runs/{name}", f"{entry.command} on {entry.dataset}")
         try:
-            agreements += official_runs.agreements(locate("runs", name), run, entry.dataset, labels)
+            agreements += official_agreements(locate("runs", name), run, entry.dataset, labels)
         except ToucheError as error:
             _log.warning("%s", error)
     return agreements

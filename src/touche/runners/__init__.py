@@ -1,1 +1,1 @@
-"""Runs baselines on this machine, in containers within limits, or on a Spark cluster."""
+"""Runs baselines on this machine, or in containers within limits."""

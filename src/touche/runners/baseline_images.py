@@ -3,18 +3,16 @@
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from os import PathLike
 from pathlib import Path
 from typing import Literal
 
 from touche.baselines.loader import baseline_folder, is_shipped
 from touche.data.places import shipped_baselines
-from touche.errors import ToucheError, check_choice
-from touche.io.identifiers import as_path, name_or_path, names_or_paths
-from touche.runners import container_runs, image_builds, image_content, verification
+from touche.errors import check_choice
+from touche.io.identifiers import names_or_paths
+from touche.runners import container_runs, image_builds, image_content
 from touche.runners.image_content import ImageDigest
 from touche.runners.limits import PROGRAMS
-from touche.runners.verification import VerifiedImage
 from touche.trec.framed import Table
 
 _log = logging.getLogger(__name__)
@@ -137,47 +135,6 @@ def digest_images(
         image_content.digest(runner, image_builds.image_name(folder.name)) for folder in _folders(baselines)
     ]
     return Table(ImageDigest, tuple(digests))
-
-
-def verify_image(
-    baseline: str = "",
-    *,
-    against: str = "",
-    run: str | PathLike[str] | None = None,
-    runner: Literal["docker", "podman"] = "docker",
-    log: Callable[[str], None] = _log.info,
-) -> VerifiedImage:
-    """Rebuilds a baseline's image from the current source and compares the result with the image.
-
-    Args:
-        baseline: a baseline's name or path; you can omit it if you pass a run.
-        against: another image to compare with, instead of the local or published one.
-        run: a run, to compare with the image that made it.
-        runner: the program that stores and builds the images.
-        log: receives a line per step.
-
-    Returns:
-        A ``VerifiedImage``, whose ``answer`` says whether the image and its rebuild are the same.
-
-    Raises:
-        ToucheError: if you pass neither a baseline nor a run, or both a run and ``against``; also if there is
-            no such baseline, image or run, or a build fails.
-
-    Examples:
-        >>> import touche
-        >>> touche.verify_image()
-        Traceback (most recent call last):
-        touche.errors.ToucheError: neither a baseline nor a run is named; pass one of them
-    """
-    check_choice("runner", runner, PROGRAMS)
-    if run is not None and against:
-        raise ToucheError("an image and a run to compare with exclude each other; omit one of them")
-    name = name_or_path("baseline", baseline or "")  # None is accepted too
-    if run is not None:
-        return verification.verify_run(runner, as_path("run", run), log, baseline=name)
-    if not name:
-        raise ToucheError("neither a baseline nor a run is named; pass one of them")
-    return verification.verify(runner, name, log, against=against)
 
 
 def _folders(baselines: str | Sequence[str]) -> list[Path]:

@@ -1,10 +1,10 @@
-"""Runs a baseline: in this process, on Spark's workers, or in a sandbox."""
+"""Runs a baseline: in this process, or in a sandbox."""
 
 import logging
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -21,7 +21,7 @@ from touche.documents.discovery import Input
 from touche.documents.document_forms import AnyDocuments, documents_in
 from touche.errors import ToucheError, check_choice, counted, warn
 from touche.io.identifiers import as_path, check_text, dataset_name, name_or_path, optional_path
-from touche.runners.limits import HERE, RUNNER_NAMES, SANDBOXES, SPARK, Limits
+from touche.runners.limits import HERE, RUNNER_NAMES, SANDBOXES, Limits
 from touche.tira.metadata import NO_STATISTICS
 from touche.tira.provenance import TEAM_VARIABLE
 from touche.trec.columns import Run
@@ -30,8 +30,7 @@ from touche.trec.runs import RUN_FILE
 from touche.trec.topic_forms import AnyTopics, topics_in
 from touche.trec.topics import Topic
 
-_MASTER = "local[*]"  # all of this machine's processors
-_EMPTY = "-i or -o is empty; pass the input and the output directory"
+EMPTY = "-i or -o is empty; pass the input and the output directory"
 
 _log = logging.getLogger(__name__)
 
@@ -121,7 +120,6 @@ def write_run(
     team: str = "",
     runner: str = HERE,
     limits: Limits = Limits(),  # noqa: B008 (it is frozen)
-    master: str = _MASTER,
     log: Callable[[str], None] = _log.info,
 ) -> WrittenRun:
     """Runs a baseline and writes run.txt and ir-metadata.yml, like ``touche run``.
@@ -132,8 +130,7 @@ def write_run(
         options: the baseline's options; those you don't pass keep their defaults. For a container, the image
             checks them.
         words: options as on the command line, such as ``--k1 1.2``; only for a container.
-        topics: topics instead of a dataset, as for ``run``; a file of topics if the dataset is an address,
-            such as ``s3a://bucket/corpus``.
+        topics: topics instead of a dataset, as for ``run``.
         documents: documents instead of a dataset, as for ``run``.
         corpus: an ir_datasets corpus, for a folder that contains only topics.
         statistics: a file with statistics of the whole collection that the dataset comes from, the name of
@@ -142,9 +139,8 @@ def write_run(
         keep_statistics: a file to write the statistics to.
         tag: the last column of run.txt; by default the baseline's name and changed options.
         team: the submitting team; by default the one in ``TOUCHE_TEAM``, or none.
-        runner: ``local`` (this process), ``docker``, ``podman``, ``tira`` or ``spark``.
+        runner: ``local`` (this process), ``docker``, ``podman`` or ``tira``.
         limits: limits for a sandbox.
-        master: Spark's address.
         log: receives lines about the input and the runner.
 
     Returns:
@@ -160,15 +156,14 @@ def write_run(
         ...     touche.write_run("bm25", "spot-check/arguments", folder, options={"k1": 1.2}).path.name
         'run.txt'
     """
-    check_choice("runner", runner, [*RUNNER_NAMES, SPARK])
+    check_choice("runner", runner, RUNNER_NAMES)
     check_text("tag", tag)
     check_text("team", team)
     name = _name_of_input(dataset, topics, documents, runner)
     if name_or_path("output", output) == "":
-        raise ToucheError(_EMPTY)
+        raise ToucheError(EMPTY)
     is_in_sandbox = runner in SANDBOXES
     for argument, is_passed, has_effect in (
-        ("master", master != _MASTER, runner == SPARK),
         ("limits", limits != Limits(), is_in_sandbox),
         ("words", bool(words), is_in_sandbox),
     ):
@@ -188,14 +183,48 @@ def write_run(
         passed_texts = {option: text for option, text in texts.items() if text}
         arguments = [*as_arguments(options), *words, *as_arguments(passed_texts)]
         return _write_in_sandbox(runner, baseline, arguments, str(name), folder, limits, log)
-    started = time.monotonic()
     ranker = as_baseline(baseline)
+    return write_opened_run(
+        ranker,
+        _opened(ranker, name, topics, documents, corpus),
+        folder,
+        options,
+        statistics=optional_path("statistics", statistics),
+        keep_statistics=optional_path("keep_statistics", keep_statistics),
+        tag=tag,
+        team=team,
+        runner=runner,
+        log=log,
+    )
+
+
+def write_opened_run(
+    ranker: Baseline,
+    opened: AbstractContextManager[Input],
+    folder: Path,
+    options: Mapping[str, Any],
+    *,
+    statistics: Path | None,
+    keep_statistics: Path | None,
+    tag: str,
+    team: str,
+    runner: str,
+    log: Callable[[str], None],
+) -> WrittenRun:
+    """Runs a baseline in this process and writes run.txt and ir-metadata.yml.
+
+    Args:
+        ranker: the baseline.
+        opened: opens the input.
+        folder: the folder for both files.
+        options, statistics, keep_statistics, tag, team, log: as for ``write_run``.
+        runner: what the result says about where the baseline ran.
+    """
+    started = time.monotonic()
     values = checked(ranker.options, options)
-    statistics_path = optional_path("statistics", statistics)
-    files = statistics_files(ranker, statistics_path, optional_path("keep_statistics", keep_statistics))
-    with _opened(ranker, name, topics, documents, corpus, runner, master) as source:
-        runs = Runs(ranker, source, team, files)
-        _, without_hits, warnings = _run(runs, values, tag, folder, log)
+    files = statistics_files(ranker, statistics, keep_statistics)
+    with opened as source:
+        _, without_hits, warnings = _run(Runs(ranker, source, team, files), values, tag, folder, log)
     return WrittenRun(
         baseline=ranker.name,
         path=folder / RUN_FILE,
@@ -212,8 +241,7 @@ def _name_of_input(
     documents: AnyDocuments | None,
     runner: str = HERE,
 ) -> str | None:
-    """Returns the input's path, id or address; None if topics and documents are passed instead."""
-    # Topics with a dataset are for addresses, whose folder may not contain any.
+    """Returns the input's path or id; None if topics and documents are passed instead."""
     if documents is not None or (topics is not None and dataset is None):
         if topics is None or documents is None or dataset is not None or runner != HERE:
             problem = "`topics` and `documents` replace `dataset`, and only for a local run"
@@ -221,8 +249,8 @@ def _name_of_input(
         return None
     name = dataset_name(dataset)
     if not name:
-        raise ToucheError(_EMPTY)
-    if topics is not None and not places.is_address(name):
+        raise ToucheError(EMPTY)
+    if topics is not None:
         raise ToucheError(
             f"the dataset {name} has its own topics; pass `topics` and `documents`, or omit `topics`"
         )
@@ -236,8 +264,6 @@ def _opened(
     topics: AnyTopics | None,
     documents: AnyDocuments | None,
     corpus: str | None = None,
-    runner: str = HERE,
-    master: str = _MASTER,
 ) -> Iterator[Input]:
     """Opens the input named ``name``, or topics and documents if that is None."""
     if name is None:
@@ -246,13 +272,8 @@ def _opened(
         collection = documents_in(documents)
         description = f"{counted(len(all_topics), 'topic')} and documents in memory"
         yield Input(all_topics, collection, description, files=collection.paths)
-    elif runner == SPARK:
-        from touche.runners import spark  # imported late: takes 13 ms
-
-        with spark.opened(baseline, name, corpus, optional_path("topics", topics), master) as source:
-            yield source
     elif places.is_address(name):
-        raise ToucheError(f"{name}: only Spark opens addresses; add --runner spark, or pass a folder")
+        raise ToucheError(f"{name}: only Spark opens addresses; see touche spark --help, or pass a folder")
     else:
         yield datasets.opened(name, corpus, needs_documents=baseline.needs_documents)
 

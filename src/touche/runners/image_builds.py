@@ -54,7 +54,7 @@ _REGISTRY_HERE = re.compile(
     r"(?:localhost:\d+|(?:0\.0\.0\.0|127\.[\d.]+|\[[\da-f:.]*\])(?::\d+)?)/",
     re.IGNORECASE,
 )
-_NOT_IN_IMAGES = {"README.md", "expected.toml"}  # from a baseline's folder
+_NOT_IN_IMAGES = {"README.md", "expected.toml", "formulas.toml"}  # from a baseline's folder
 _NO_IMAGE = "the registry lacks this image; check its name and digest"
 _NO_ANSWER = "a server does not answer; check the network, and try again"
 _REASONS_BY_PATTERN = {  # by a pattern in a failed build's output

@@ -9,7 +9,6 @@ PROGRAMS = ("docker", "podman")  # that run containers
 HERE = "local"  # in this process
 SANDBOXES = (*PROGRAMS, "tira")  # run a baseline's image
 RUNNER_NAMES = (HERE, *SANDBOXES)
-SPARK = "spark"  # only for ``touche run``
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,118 @@
+"""Collections on Spark: workers read them and store the results on their disks."""
+
+import logging
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial, reduce
+from typing import Any, Generic, TypeVar
+
+from touche.documents.collection import Documents
+from touche.documents.document_records import AnyDocument
+from touche.documents.files import Files
+from touche.documents.parts import Parts
+from touche.errors import InputError, ToucheError
+from touche.lab.spark.failing import Failed, add_results, result_or_failure, spark_errors
+from touche.lab.spark.shipping import Ship
+from touche.lab.spark.worker import MakeParts, ReadTask, WorkerReport, cut_files
+
+_T = TypeVar("_T")
+_R = TypeVar("_R")
+
+_TASK_BYTES = 1 << 27  # approximately, as in Spark
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class SparkDocuments(Documents):
+    """A collection that a cluster's workers read.
+
+    Attributes:
+        files: the same collection on one machine.
+        size: the files' size in bytes.
+        sources: returns an RDD with the files; its argument is the number of partitions.
+        parallelism: the minimum number of tasks, if the files can be cut into pieces.
+    """
+
+    files: Files
+    size: int
+    sources: Callable[[int], Any]
+    parallelism: int
+    ship: Ship
+
+    def __str__(self) -> str:
+        return f"{self.files}, on Spark"
+
+    def __iter__(self) -> Iterator[AnyDocument]:
+        """Raises ToucheError, because only workers read the documents."""
+        problem = "this baseline iterates over the documents on one machine"
+        raise ToucheError(f"{problem}; rank with touche run, or with touche.scan, which Spark can use")
+
+    def read_by_workers(self, read: MakeParts[_T]) -> Parts[_T]:
+        """Reads the documents: each task passes some of them to ``read`` and stores its parts.
+
+        Parts are stored on the workers' disks. If a worker is lost, they are computed again.
+        """
+        from pyspark import StorageLevel  # optional
+
+        task = ReadTask(reader=self.files.format.read, parser=self.parser, make_parts=read)
+        with spark_errors():
+            # Each task yields parts, then a report. Only the reports come to this machine.
+            items = self._sources().mapPartitions(self.ship(task)).persist(StorageLevel.DISK_ONLY)
+            reports = items.filter(lambda item: isinstance(item, WorkerReport)).collect()
+        self._check(sum(reports, WorkerReport()))
+        return WorkerParts(items, self.ship)
+
+    def _sources(self) -> Any:
+        """Returns an RDD with the files, or with pieces if there are fewer files than processors."""
+        tasks = max(self.parallelism, self.size // _TASK_BYTES)
+        file_count = len(self.paths)
+        splitter = self.files.format.splitter  # None if the files can't be cut
+        if splitter and file_count < self.parallelism:  # cut them, so that all processors have work
+            return self.sources(file_count).mapPartitions(partial(cut_files, splitter)).repartition(tasks)
+        return self.sources(min(file_count, tasks))
+
+    def _check(self, report: WorkerReport) -> None:
+        """Logs all tasks' warnings. Raises their first error, or an error if there are no documents."""
+        for warning in report.warnings:
+            _log.warning("%s", warning)
+        report.skipped.warn()
+        if report.errors:
+            raise ToucheError(report.errors[0])
+        if not report.records:
+            # no file contains documents; the error names the first file
+            raise InputError(self.paths[0], "no documents in this file", "check that this is the right file")
+
+
+@dataclass(frozen=True)
+class WorkerParts(Generic[_T]):
+    """Parts of a collection on workers' disks: an RDD with parts, and each task's report among them."""
+
+    parts: Any
+    ship: Ship
+
+    def folded(self, zero: _R, add_part: Callable[[_R, _T], _R], merge: Callable[[_R, _R], _R]) -> _R:
+        """Folds each partition's parts in a task, then merges the results."""
+
+        def aggregate_partition(items: Iterable[_T | WorkerReport]) -> Iterator[_R | Failed]:
+            """Yields one result, because Spark needs an iterator."""
+            yield result_or_failure(reduce, add_part, _parts_in(items), zero)
+
+        with spark_errors():
+            results = self.parts.mapPartitions(self.ship(aggregate_partition))
+            result: _R | Failed = results.treeReduce(self.ship(partial(add_results, merge)))
+        if isinstance(result, Failed):
+            raise ToucheError(result.reason)
+        return result
+
+
+def _parts_in(items: Iterable[_T | WorkerReport]) -> Iterator[_T]:
+    """Yields the parts. Raises ToucheError if a report contains an error.
+
+    The first reading found none, but when a worker is lost, Spark reads files again.
+    """
+    for item in items:
+        if not isinstance(item, WorkerReport):
+            yield item
+        elif item.errors:
+            raise ToucheError(item.errors[0])

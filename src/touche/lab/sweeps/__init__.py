@@ -1,0 +1,1 @@
+"""Runs of a baseline with many settings, their scores, and the cross-validated choice of a setting."""
