@@ -97,10 +97,9 @@ def by_trec_eval(ranked: Ranked, qrels: Qrels, measure: Measure) -> dict[str, fl
     import ir_measures  # not installed in images
 
     plain = uncut(measure.in_library)  # RR for RR@k, because the rankings end at k
-    scores = {  # trec_eval sorts by score, so any descending scores keep the order
-        topic: {document: -float(rank) for rank, document in enumerate(documents)}
-        for topic, documents in ranked.items()
-    }
+    # trec_eval sorts by score, so any descending scores keep the order. All topics share them to save memory.
+    descending = [-float(rank) for rank in range(max(map(len, ranked.values()), default=0))]
+    scores = {topic: dict(zip(documents, descending, strict=False)) for topic, documents in ranked.items()}
     # Topics that the run lacks count 0, and so do those that would crash: no document is relevant for them.
     zeros = qrels.keys() - ranked.keys() | topics_that_crash_trec_eval(qrels, measure)
     graded = {topic: labels for topic, labels in qrels.items() if topic not in zeros}
@@ -187,8 +186,12 @@ EVALUATORS: Mapping[str, Evaluator] = {"trec_eval": trec_eval, "touche": touche}
 
 def gains(qrels: Qrels) -> Qrels:
     """Returns the qrels in topic order, with 0 for negative labels (spam)."""
-    topics = sorted(qrels, key=in_order)
-    return Qrels({topic: {id: max(label, 0) for id, label in qrels[topic].items()} for topic in topics})
+
+    def gains_of(labels: dict[str, int]) -> dict[str, int]:
+        has_spam = any(label < 0 for label in labels.values())
+        return {id: max(label, 0) for id, label in labels.items()} if has_spam else labels
+
+    return Qrels({topic: gains_of(qrels[topic]) for topic in sorted(qrels, key=in_order)})
 
 
 def judged_order(evaluator: str, run: Run, qrels: Qrels) -> Order:
