@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from small_clone import expect, row
 
 import touche as package
 from conftest import Touche
+from small_clone import expect, row
 from touche.baselines.expected import read_expected
 from touche.errors import ToucheError
 from touche.regression.log import append_to_log, logged_scores, read_log

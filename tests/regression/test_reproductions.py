@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
-from small_clone import row as logged
 
 import touche as package
 from conftest import ROOT, Touche
+from small_clone import row as logged
 from touche.regression.log import LOG_FILE, LoggedScore, append_to_log, read_log
 from touche.regression.reproductions import Reproduction
 from touche.tasks import is_dataset

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from small_clone import expect
 
 import touche
+from small_clone import expect
 from touche.baselines.expected import ExpectedScore, ExpectedTopics, read_expected
 from touche.errors import InputError, ToucheError
 from touche.evaluation.scoring import ByEvaluator

@@ -4,7 +4,7 @@ Each step replaces one of trec_eval's rules with one of touche's. Each one chang
 add up to the difference between the scores.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
@@ -49,8 +49,9 @@ def reasons_for_disagreement(run: Run, qrels: Qrels, cutoff: int) -> Iterator[Re
     )
     # The third rule removes unjudged documents from these lists.
     judged = {topic: [id for id in ids if id in labels[topic]] for topic, ids in by_rank.items()}
-    with_unjudged = _scores(by_rank, labels, cutoff)
-    scores = _scores(judged, labels, cutoff)
+    in_float_order, in_tie_order, with_unjudged, scores = _scores(
+        [by_score, ties_by_rank, by_rank, judged], labels, cutoff
+    )
     removed = [  # numbers of documents, only for topics whose score this changes, as in ``Reason.topics``
         len(by_rank[topic]) - len(judged[topic])
         for topic in judged
@@ -62,8 +63,8 @@ def reasons_for_disagreement(run: Run, qrels: Qrels, cutoff: int) -> Iterator[Re
     relevant = {topic for topic in labels if any(labels[topic].values())}
     with_judged = {topic for topic, ids in judged.items() if ids}
     steps = [  # each rule with the scores after it; the first are trec_eval's
-        ("", _scores(by_score, labels, cutoff)),  # no touche rule yet
-        ("equal scores are ordered by rank, not by document id", _scores(ties_by_rank, labels, cutoff)),
+        ("", in_float_order),  # no touche rule yet
+        ("equal scores are ordered by rank, not by document id", in_tie_order),
         ("the rank column decides, not the score", with_unjudged),
         (f"{unjudged} of the top {cutoff} {is_or_are} removed, not counted as 0", scores),
         ("topics without a relevant document are left out", _of_topics(scores, relevant)),
@@ -82,12 +83,21 @@ def reasons_for_disagreement(run: Run, qrels: Qrels, cutoff: int) -> Iterator[Re
             yield Reason(change, topics, rule)
 
 
-def _scores(ranked: Ranked, labels: Qrels, cutoff: int) -> PerTopic:
-    """Returns nDCG for each topic in the qrels. Unjudged documents count as grade 0."""
-    return {
-        topic: ndcg([grades.get(document, 0) for document in ranked.get(topic, ())], grades.values(), cutoff)
-        for topic, grades in labels.items()
-    }
+def _scores(rankings: Sequence[Ranked], labels: Qrels, cutoff: int) -> list[dict[str, float]]:
+    """Returns nDCG for each topic in the qrels, for each of several rankings.
+
+    Unjudged documents count as grade 0. Most rules leave a topic's list as it is, so it's scored once.
+    """
+    scores = [dict[str, float]() for _ in rankings]
+    for topic, grades in labels.items():
+        score_by_list = dict[tuple[str, ...], float]()
+        for scores_of_ranking, ranked in zip(scores, rankings, strict=True):
+            documents = tuple(ranked.get(topic, ()))
+            if documents not in score_by_list:
+                gains_of_list = [grades.get(document, 0) for document in documents]
+                score_by_list[documents] = ndcg(gains_of_list, grades.values(), cutoff)
+            scores_of_ranking[topic] = score_by_list[documents]
+    return scores
 
 
 def _of_topics(scores: PerTopic, topics: Collection[str]) -> PerTopic:
