@@ -14,9 +14,10 @@ from touche.data import fetching
 from touche.data.fetching import DIFFERS, MISSING, NOT_IN_MIRROR, Status
 from touche.data.judged import compare_texts
 from touche.data.places import data_home
+from touche.data.public_run_sources import public_run_sources
 from touche.data.publishers import Source
 from touche.data.remedies import remedy
-from touche.data.sources import find_source, is_to_download, public_run_sources, size_of_download
+from touche.data.sources import find_source, is_to_download, size_of_download
 from touche.data.sources import official as sources_of
 from touche.errors import InputError, ToucheError, counted, warn
 from touche.io.identifiers import names_or_paths, optional_path
