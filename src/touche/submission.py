@@ -31,9 +31,9 @@ def lint(
             patterns by team, such as ``{"Katana": "katana-*"}``. None if all runs belong to one team.
 
     Returns:
-        The findings as ``touche.evaluation.linting.Finding``, with severity ``error`` or ``warning``, run by
-        run in line order; lines count from 1. ``is_broken`` tells whether there is an error. The notes list
-        checks that weren't possible.
+        The findings as ``touche.evaluation.run_format.Finding``, with severity ``error`` or ``warning``, run
+        by run in line order; lines count from 1. ``is_broken`` tells whether there is an error. The notes
+        list checks that weren't possible.
 
     Raises:
         ToucheError: if a run can't be opened or the only run isn't text, the task doesn't exist, or a run's

@@ -19,9 +19,10 @@ import pytest
 from conftest import Touche, Write, use_clone
 from known import KNOWN
 from touche import tasks
-from touche.data.fetching import copy_samples, fetch, verify
+from touche.data.fetching import copy_samples, fetch
 from touche.data.publishers import Source, sources_in
 from touche.data.sources import official
+from touche.data.verifying import verify
 from touche.errors import InputError, ToucheError
 
 CONTENT = b"1 0 a 2\n" * 50_000

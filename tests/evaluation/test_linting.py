@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from conftest import ROOT, Touche, Write
 from reading import read_documents_jsonl
 from touche.errors import InputError, ToucheError
-from touche.evaluation.linting import CODES, WARNING
+from touche.evaluation.run_format import CODES, WARNING
 from touche.submission import lint
 from touche.trec.runs import read_run
 

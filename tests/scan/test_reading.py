@@ -91,7 +91,7 @@ def test_they_read_the_file_once_and_not_this_process(
         "d9",
     ]
     parts = scan.Collection.of([Topic("1", "a")], collection, "standard").parts
-    assert parts.folded(0, lambda before, part: before + part.documents, add) == 40
+    assert parts.combined(lambda part: part.documents, add) == 40
 
 
 @pytest.mark.usefixtures("many")

@@ -91,16 +91,14 @@ def test_means_and_numbers_of_documents_are_of_those_that_have_the_field_as_in_l
 
 @dataclass(frozen=True)
 class Scattered:
-    """Parts in groups, some of them empty, of which the last is added up first, as on a cluster."""
+    """Parts in groups, of which the last is combined first, as on a cluster."""
 
     parts: list[Part]
     groups: int
 
-    def folded(
-        self, zero: Any, add_part: Callable[[Any, Part], Any], merge: Callable[[Any, Any], Any]
-    ) -> Any:
-        groups = [reduce(add_part, self.parts[n :: self.groups], zero) for n in reversed(range(self.groups))]
-        return reduce(merge, groups)
+    def combined(self, of_part: Callable[[Part], Any], combine: Callable[[Any, Any], Any]) -> Any:
+        groups = [self.parts[n :: self.groups] for n in reversed(range(self.groups))]
+        return reduce(combine, (reduce(combine, map(of_part, group)) for group in groups if group))
 
 
 @pytest.mark.parametrize("size", [1, 5, 1000])

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import or_
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,10 +55,7 @@ class Collection:
         """Reads the pages once."""
         parts = scan.read_parts(documents, collecting.reading)
         vocabularies = collecting.vocabularies
-        make_part = collecting.reading.begin()  # a function that makes a part of pages
-        zero = make_part([]).totals  # the totals of no documents, with which the sum begins
-        # Each process adds its parts to zero; then the sums of the processes are added.
-        counted_totals = parts.folded(zero, lambda sums, part: sums + part.totals, Totals.__add__)
+        counted_totals = parts.combined(lambda part: part.totals, Totals.__add__)
         counted_statistics = [counted_totals.statistics[field] for field in vocabularies]
         # A file of statistics replaces the counted statistics.
         statistics = scan.known_or_counted(documents.statistics, vocabularies, counted_statistics)
@@ -66,21 +64,19 @@ class Collection:
 
     def ids(self) -> frozenset[str]:
         """Returns the ids of the pages that pass the filters and match a topic."""
-        return self.parts.folded(
-            frozenset(),
-            lambda before, part: before.union(row.id for row in part.pages.rows if row.matches),
-            frozenset.union,
+        return self.parts.combined(
+            lambda part: frozenset(row.id for row in part.pages.rows if row.matches), or_
         )
 
     def page(self, id: str) -> Scoring | None:
         """Returns a scoring of one stored page alone; None if the page is missing."""
 
-        def add_part(before: Pages | None, part: Part) -> Pages | None:
-            """Returns the page, from this part or from those before."""
+        def page_in(part: Part) -> Pages | None:
+            """Returns the page if it is in this part."""
             mask = np.array([row.id == id for row in part.pages.rows], dtype=bool)
-            return part.pages.only(mask) if mask.any() else before
+            return part.pages.only(mask) if mask.any() else None
 
-        pages = self.parts.folded(None, add_part, lambda one, other: one or other)
+        pages = self.parts.combined(page_in, lambda one, other: one or other)
         return None if pages is None else scoring(self.collecting, self.totals, pages)
 
     def best(self, spam: frozenset[str], window: int) -> Hits:
@@ -90,10 +86,9 @@ class Collection:
             spam: the ids of pages to leave out.
             window: the largest number of pages.
         """
-        no_hits: Hits = [()] * len(self.collecting.searches)  # for each topic, before the first part
         # Not methods, because functions are sent to the workers that hold the parts.
-        add_part = partial(_add_part, self.collecting, self.totals, spam, window)
-        return self.parts.folded(no_hits, add_part, partial(_merge, window))
+        best_of_part = partial(_best_of_part, self.collecting, self.totals, spam, window)
+        return self.parts.combined(best_of_part, partial(_merge, window))
 
 
 def scoring(collecting: Collecting, totals: Totals, pages: Pages) -> Scoring:
@@ -101,15 +96,15 @@ def scoring(collecting: Collecting, totals: Totals, pages: Pages) -> Scoring:
     return Scoring(Matching(pages, collecting.vocabularies), totals.statistics, collecting.length_format)
 
 
-def _add_part(
-    collecting: Collecting, totals: Totals, spam: frozenset[str], window: int, before: Hits, part: Part
+def _best_of_part(
+    collecting: Collecting, totals: Totals, spam: frozenset[str], window: int, part: Part
 ) -> Hits:
-    """Returns each topic's best pages, including one more part."""
+    """Returns each topic's best pages in a part."""
     rows = part.pages.rows
     can_rank = np.array([row.matches and row.id not in spam for row in rows], dtype=bool)
     scoring_of_part = scoring(collecting, totals, part.pages)
-    hits = [_hits(scoring_of_part, search, can_rank, window) for search in collecting.searches]
-    return _merge(window, before, hits)
+    hits = (_hits(scoring_of_part, search, can_rank, window) for search in collecting.searches)
+    return [sorted(hits_of_topic, reverse=True)[:window] for hits_of_topic in hits]
 
 
 def _merge(window: int, some: Hits, others: Hits) -> Hits:

@@ -281,7 +281,7 @@ class ExpectedFigure(Expected, kw_only=True, frozen=True):
 
     TABLE: ClassVar[str] = "figure"
 
-    name: Literal["pairs per topic", "within one argument", "coherence of the first five"]
+    name: Literal["pairs per topic", "within one argument"]
     pinned: Annotated[float, Meta(ge=0, le=MAX_DEPTH)]
     tolerance: Tolerance
 

@@ -9,9 +9,9 @@ from touche.cli.commands import Group, option
 from touche.cli.options import DATASETS, FORMAT
 from touche.cli.output import BROKEN, DOUBTFUL, GOOD, echo, explain, render, tell
 from touche.data import official
-from touche.data.fetching import NOT_PUBLISHED, Status
 from touche.data.official import FAILED, OfficialFile
 from touche.data.remedies import ELSEWHERE, format_bytes
+from touche.data.verifying import NOT_PUBLISHED, Status
 from touche.errors import ToucheError, counted
 from touche.io.grouping import group_by
 from touche.io.progress import say

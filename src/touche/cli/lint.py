@@ -11,7 +11,8 @@ from touche.cli.commands import command, option
 from touche.cli.guessing import task_of
 from touche.cli.options import FORMAT, RUNS, task
 from touche.cli.output import BAD, BROKEN, DOUBTFUL, counted, echo, paint, render
-from touche.evaluation.linting import ERROR, WARNING, Finding, Findings
+from touche.evaluation.linting import Findings
+from touche.evaluation.run_format import ERROR, WARNING, Finding
 from touche.io.identifiers import quoted
 from touche.io.progress import say
 from touche.io.tables import Column, Sheet

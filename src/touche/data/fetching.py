@@ -9,7 +9,6 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from fcntl import LOCK_EX, LOCK_NB, flock
 from http import HTTPStatus
 from pathlib import Path, PurePosixPath
@@ -23,37 +22,25 @@ from touche.data.places import data_home, whole_corpus
 from touche.data.publishers import RUNS, Source
 from touche.data.remedies import how_to_download
 from touche.data.sources import find_source, official
+from touche.data.verifying import (
+    DIFFERS,
+    MISSING,
+    NOT_IN_MIRROR,
+    NOT_PUBLISHED,
+    Status,
+    difference,
+    verify,
+    why_not_verified,
+)
 from touche.errors import InputError, ToucheError
-from touche.io.opening import md5, open_binary, opened, plain_name
+from touche.io.opening import open_binary, opened, plain_name
 from touche.io.progress import bar, say
 from touche.io.writing import make_folder, whole
 
-# Values of ``Status.word``.
-NOT_IN_MIRROR = "not in the mirror"
-MISSING = "missing"
-DIFFERS = "differs"
-NOT_PUBLISHED = "not published"
 _CHUNK_BYTES = 1 << 16  # an interrupted download loses at most one chunk
 _LONGEST_REASON = 150  # characters of a network error
 _TIMEOUT_SECONDS = 30  # without receiving a byte
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Status:
-    """What happened to a file.
-
-    Attributes:
-        path: its path below the data folder, such as ``qrels/touche-task2-2022-quality.qrels``.
-        word: the result, such as ``fetched`` or ``differs``.
-        remark: an explanation; may be empty.
-        problem: why fetching failed and what to do; empty if it didn't fail.
-    """
-
-    path: str
-    word: str
-    remark: str = ""
-    problem: str = ""
 
 
 def fetch(
@@ -188,19 +175,6 @@ def copy_samples(chosen: Sequence[str], mirror: Path | None, folder: Path | None
                 yield _put_in_place(sample, file, folder or data_home())
 
 
-def verify(source: Source, folder: Path | None = None) -> Status:
-    """Compares a file in a folder, or in the data folders, with the publisher's md5."""
-    path = find_source(source, folder)
-    if path is None:
-        return Status(source.path, MISSING)
-    if source.kind != RUNS and (source.member or source.dataset or not source.md5):
-        return Status(source.path, "not verified", _why_not_verified(source))
-    difference = _difference(source, path)
-    if difference:
-        return Status(source.path, DIFFERS, difference)
-    return Status(source.path, "verified", f"md5 {source.md5}" if source.md5 else "")
-
-
 def _find_in_mirror(source: Source, mirror: Path) -> Path | None:
     """Returns a file's path in a mirror; None if it's missing.
 
@@ -261,15 +235,15 @@ def _put_in_place(source: Source, file: Path, data_folder: Path) -> Status:
     target = data_folder / source.path
     if file.is_dir():  # a dataset of some topics, copied from a mirror
         copy_dataset(source.dataset, file, data_folder, target)
-        return Status(source.path, "copied", f"not verified: {_why_not_verified(source)}")
+        return Status(source.path, "copied", f"not verified: {why_not_verified(source)}")
     # The name tells whether someone has already unpacked a file that is published in an archive.
     is_unpacked = bool(source.member) and plain_name(file.name) == target.name
     is_archive = bool(source.member) and not is_unpacked
     is_verifiable = bool(source.md5) and not is_unpacked  # it's the archive's md5
-    difference = _difference(source, file) if is_verifiable else ""
-    if difference:
+    problem = difference(source, file) if is_verifiable else ""
+    if problem:
         remedy = f"{source.path} was not accepted; download it from {source.page}"
-        raise InputError(file, difference, remedy)
+        raise InputError(file, problem, remedy)
     if source.dataset:
         return _make_dataset(source, file, data_folder)
     make_folder(target.parent)
@@ -278,13 +252,13 @@ def _put_in_place(source: Source, file: Path, data_folder: Path) -> Status:
     with opened_content as content, whole(target) as out:
         shutil.copyfileobj(content, out, _CHUNK_BYTES)
         out.flush()
-        difference = _difference(source, Path(out.name)) if source.kind == RUNS else ""
-        if difference:
-            raise InputError(file, difference, f"{source.path} was not accepted; see {source.page}")
+        problem = difference(source, Path(out.name)) if source.kind == RUNS else ""
+        if problem:
+            raise InputError(file, problem, f"{source.path} was not accepted; see {source.page}")
     if source.kind == RUNS:
         return Status(source.path, "fetched")
     if not is_verifiable:
-        return Status(source.path, "copied", f"not verified: {_why_not_verified(source)}")
+        return Status(source.path, "copied", f"not verified: {why_not_verified(source)}")
     remark_end = " of the archive" if is_archive else ""
     return Status(source.path, "fetched", f"md5 {source.md5}{remark_end}")
 
@@ -324,31 +298,3 @@ def _open_member(name: str, archive: Path) -> Iterator[IO[bytes]]:
     # Also errors of the caller's block, which reads the file. An encrypted file raises RuntimeError.
     except (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError, RuntimeError, zlib.error) as error:
         raise InputError(archive, f"broken archive ({error})", "download it again") from error
-
-
-def _difference(source: Source, path: Path) -> str:
-    """Returns how a file, or an unpacked run, differs from the published checksum; empty if it doesn't."""
-    name = "md5"
-    expected = source.md5 or source.unpacked_md5
-    if source.kind != RUNS:
-        digest = md5(path)
-    else:
-        with open_binary(path) as file:
-            content = file.read()
-        digest = hashlib.md5(content).hexdigest()
-        if not expected:
-            name = "git blob id"
-            expected = source.git_blob
-            digest = hashlib.sha1(
-                b"blob %d\0" % len(content) + content
-            ).hexdigest()  # git hashes the size too
-    return "" if digest == expected else f"its {name} is {digest} instead of {expected}"
-
-
-def _why_not_verified(source: Source) -> str:
-    """Returns why a file can't be compared with the publisher's md5."""
-    if source.dataset:
-        return "made from a published file"
-    if source.member:
-        return "only the md5 of its archive is published"
-    return "no md5 is published"

@@ -10,14 +10,15 @@ from os import PathLike
 from pathlib import Path
 
 from touche import tasks
-from touche.data import fetching
-from touche.data.fetching import DIFFERS, MISSING, NOT_IN_MIRROR, Status
+from touche.data import fetching, verifying
 from touche.data.partial_datasets import compare_texts
 from touche.data.places import data_home
+from touche.data.public_run_sources import public_run_sources
 from touche.data.publishers import Source
 from touche.data.remedies import remedy
-from touche.data.sources import find_source, is_to_download, public_run_sources, size_of_download
+from touche.data.sources import find_source, is_to_download, size_of_download
 from touche.data.sources import official as sources_of
+from touche.data.verifying import DIFFERS, MISSING, NOT_IN_MIRROR, Status
 from touche.errors import InputError, ToucheError, counted, warn
 from touche.io.identifiers import names_or_paths, optional_path
 from touche.trec.framed import Table
@@ -270,7 +271,7 @@ def verify(datasets: str | Sequence[str] = ()) -> VerifiedData:
     if not sources and not texts:
         names = " ".join(ids)
         raise ToucheError(f"{names}: nothing was verified, because no file is published; choose other data")
-    files = tuple(fetching.verify(source) for source in sources)
+    files = tuple(verifying.verify(source) for source in sources)
     counts = Counter(status.word for status in files)
     warnings = list[str]()
     if counts[MISSING] == len(files) and not texts:

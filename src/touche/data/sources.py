@@ -1,4 +1,4 @@
-"""Official files and public runs of datasets, and which of them are here."""
+"""Official files of datasets, and which of them are here."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -10,7 +10,6 @@ from touche.data.publishers import RUNS, Source, all_sources, downloads
 from touche.data.remedies import dataset_has_file, format_bytes
 from touche.errors import ToucheError, counted
 from touche.io.opening import plain_name
-from touche.tasks.public_runs import PublicRun, PublicRuns, public_runs
 
 
 def find_source(source: Source, folder: Path | None = None) -> Path | None:
@@ -49,31 +48,6 @@ def official(chosen: Sequence[str] = ()) -> list[Source]:
         for source in all_sources()
         if not chosen or any(dataset_has_file(task, corpus, source.path) for task, corpus in datasets)
     ]
-
-
-def public_run_sources(chosen: Sequence[str] = ()) -> list[Source]:
-    """Returns the public runs of datasets' tasks in index order; all tasks' if ``chosen`` is empty."""
-    sources = list[Source]()
-    for task_id in dict.fromkeys(tasks.task(name).id for name in chosen or tasks.ids()):
-        index = public_runs(tasks.task(task_id))
-        sources += [public_run_source(task_id, index, run) for run in index.runs]
-    return sources
-
-
-def public_run_source(task_id: str, index: PublicRuns, run: PublicRun) -> Source:
-    """Returns where a public run of a task's index comes from."""
-    url, member = index.address(run)
-    return Source(
-        path=f"{RUNS}/{task_id}/{run.file}.run",
-        title=f"Public runs of {task_id}",
-        page=index.page,
-        licence=index.licence,
-        url=url,
-        size=0 if member else run.bytes,  # the archive's size is unknown
-        member=member,
-        unpacked_md5=run.md5,
-        git_blob=run.git_blob,
-    )
 
 
 def is_to_download(source: Source, folder: Path | None = None) -> bool:

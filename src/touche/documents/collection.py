@@ -1,15 +1,14 @@
 """The collection. Baselines iterate over it; engines choose how to read it."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Container, Iterable, Iterator, Sized
+from collections.abc import Container, Iterable, Iterator, Sized
 from dataclasses import dataclass, fields, replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 from touche.documents.document_records import AnyDocument
 from touche.documents.pages import Parser
-from touche.documents.parts import Parts, Readings
 from touche.documents.pieces import Piece
 from touche.documents.side_files import read_scores
 from touche.documents.statistics_files import StatisticsFiles
@@ -20,7 +19,6 @@ from touche.io.optional import imported
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-_T = TypeVar("_T")
 USED_UP = "(an iterator can be read only once; make it a list)"  # how a remedy ends
 
 
@@ -36,14 +34,12 @@ class Documents(ABC):
         side_files: files with further data on the documents, such as spam ranks.
         parser: parses web pages into fields; ``touche.documents.html.extraction.parse`` by default.
         statistics: files with statistics of the whole collection that these documents come from.
-        readings: data that several rankings share; None for a single ranking.
     """
 
     paths: tuple[Path, ...] = ()
     side_files: tuple[Path, ...] = ()
     parser: Parser | None = None
     statistics: StatisticsFiles | None = None
-    readings: Readings | None = None
 
     @classmethod
     def of(cls, documents: "Iterable[AnyDocument]") -> "Documents":
@@ -81,17 +77,6 @@ class Documents(ABC):
 
     def pieces(self) -> Iterator[Piece] | None:
         """Returns pieces that other processes can parse, or None if the collection can't be split."""
-        return None
-
-    def read_by_workers(self, read: Callable[[Iterable[AnyDocument]], Iterator[_T]]) -> "Parts[_T] | None":
-        """Reads the documents on a cluster's workers, if they are on a cluster.
-
-        Args:
-            read: computes results from documents; each machine calls it with a part of them.
-
-        Returns:
-            The results in parts, or None if this process has to read the documents.
-        """
         return None
 
     def side_file(self, name: str) -> Path | None:

@@ -3,74 +3,31 @@
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from functools import cached_property
-from itertools import chain, pairwise
+from itertools import chain
 from os.path import realpath  # Path.resolve raises an error for circular links
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from touche.errors import InputError, ToucheError, counted
+from touche.evaluation.run_format import (
+    ERROR,
+    Finding,
+    LintedRun,
+    repeated_documents,
+    unreadable_lines,
+    wrong_ranks,
+)
 from touche.io.identifiers import in_order, quoted
 from touche.tasks import PAIR, Rules, Task
 from touche.trec.by_stance import CountedLines, ranking_names
 from touche.trec.by_stance import counted as counted_lines
-from touche.trec.columns import Columns, Order, Run, RunLine
+from touche.trec.columns import Columns, Run
 from touche.trec.framed import Table
 from touche.trec.run_forms import RunSource
 from touche.trec.runs import MAX_DEPTH, LineError, lines_after_metadata, read_with_errors, split_columns
 
-ERROR = "error"  # breaks a rule
-WARNING = "warning"  # breaks no rule, but may mislead
-
-_WARNINGS = "rank-start rank-gap tie-order blank-in-tag several-tags shared-tag metadata".split()
-_ERRORS = (
-    "columns id rank score empty-run unknown-topic unknown-document duplicate-document "
-    "no-pair rank-repeated score-increasing too-many-results too-few-results unknown-stance "
-    "byte-order-mark too-many-runs unreadable"
-).split()
-# Finding codes with their severity.
-CODES = dict.fromkeys(_ERRORS, ERROR) | dict.fromkeys(_WARNINGS, WARNING)
 PER_FOLDER = "per-folder"  # each folder contains one team's runs
-
-
-@dataclass(frozen=True)
-class _Tie:
-    """Lines whose float32 scores are equal, and whose ranks differ from trec_eval's order.
-
-    Attributes:
-        above: the first line that trec_eval puts below the next one.
-        below: that next line.
-        number: ``below``'s line number.
-        depth: the first position, from 1, where trec_eval's ranking differs.
-    """
-
-    above: RunLine
-    below: RunLine
-    number: int
-    depth: int
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A problem in a run.
-
-    Attributes:
-        code: a key of ``CODES``.
-        severity: ``error`` or ``warning``.
-        run: the run's path.
-        line: the line number; None for the whole run.
-        message: the problem.
-        remedy: how to solve it.
-    """
-
-    code: str
-    severity: str
-    run: str
-    line: int | None
-    message: str
-    remedy: str
 
 
 @dataclass(frozen=True, repr=False)
@@ -89,72 +46,6 @@ class Findings(Table[Finding]):
     def is_broken(self) -> bool:
         """Whether a rule is broken. Warnings don't count."""
         return any(finding.severity == ERROR for finding in self)
-
-
-@dataclass(frozen=True)
-class _LintedRun:
-    """A run's readable lines, and an error per other line.
-
-    Attributes:
-        path: the run's file or name.
-        readable: the readable lines. If stances are ranked separately, ranking names such as ``1 PRO``
-            replace topics.
-        errors: what's wrong with the other lines and the file's beginning.
-        is_ordered_by_score: whether the task's evaluator sorts lines by score. Otherwise, each stance has its
-            own ranking, which the organizers' script sorts by rank.
-        has_metadata: whether the file begins with metadata in comments.
-    """
-
-    path: Path
-    readable: Run
-    errors: Sequence[LineError]
-    is_ordered_by_score: bool = True
-    has_metadata: bool = False
-
-    @property
-    def is_readable(self) -> bool:
-        """Whether the file is text in a format that we read."""
-        return all(error.kind != "unreadable" for error in self.errors)
-
-    @property
-    def rankings(self) -> Order:
-        """The indices of each topic's lines, in rank order."""
-        return self.readable.by_rank
-
-    @cached_property
-    def ties(self) -> Sequence[_Tie]:
-        """Ties that trec_eval orders differently from the ranks, at most one per score and topic."""
-        if not self.is_ordered_by_score:
-            return []
-        return [tie for order in self.rankings.values() for tie in _ties(self.readable, order)]
-
-    def number(self, index: int) -> int:
-        """Returns the number in the file of a readable line."""
-        return int(self.readable.line_numbers[index])
-
-    def ids(self, rules: Rules) -> Iterator[str]:
-        """Yields the ids of documents, or of both sentences of a pair."""
-        for document in {*self.readable.documents.tolist()}:
-            yield from rules.ids_of(document)
-
-    def lines_with(self, documents: Set[str]) -> Iterator[tuple[int, str]]:
-        """Yields the lines with some documents: their numbers in the file, and the documents."""
-        if documents:
-            line_numbers = self.readable.line_numbers.tolist()
-            for number, document in zip(line_numbers, self.readable.documents.tolist(), strict=True):
-                if document in documents:
-                    yield number, document
-
-    def finding(self, code: str, line: int | None, message: str, remedy: str) -> Finding:
-        """Returns a finding in this run. Arguments as in ``Finding``."""
-        return Finding(
-            code=code,
-            severity=CODES[code],
-            run=str(self.path),
-            line=line,
-            message=message,
-            remedy=remedy,
-        )
 
 
 @dataclass(frozen=True)
@@ -225,14 +116,14 @@ def lint_runs(
     )
 
 
-def _run_findings(run: _LintedRun, allowed: _Allowed) -> list[Finding]:
+def _run_findings(run: LintedRun, allowed: _Allowed) -> list[Finding]:
     """Returns a run's findings in line order, those for the whole run first."""
     if not run.is_readable:
-        return [*_unreadable_lines(run)]
+        return [*unreadable_lines(run)]
     findings = chain(
-        _unreadable_lines(run),
-        _repeated_documents(run),
-        _wrong_ranks(run),
+        unreadable_lines(run),
+        repeated_documents(run),
+        wrong_ranks(run),
         _wrong_tags(run),
         _reordered_ties(run, allowed),
         _wrong_topics(run, allowed),
@@ -241,127 +132,7 @@ def _run_findings(run: _LintedRun, allowed: _Allowed) -> list[Finding]:
     return sorted(findings, key=lambda finding: finding.line or 0)
 
 
-def format_errors(path: Path) -> list[Finding]:
-    """Returns a run's errors that don't depend on the task, in line order.
-
-    Raises:
-        ToucheError: if the file isn't text.
-    """
-    run, broken = read_with_errors(path)
-    linted = _LintedRun(path, run.rankings, broken)  # image retrieval runs have a ranking per stance
-    findings = chain(_unreadable_lines(linted), _repeated_documents(linted), _wrong_ranks(linted))
-    errors = [finding for finding in findings if finding.severity == ERROR]
-    return sorted(errors, key=lambda finding: finding.line or 0)
-
-
-def _unreadable_lines(run: _LintedRun) -> Iterator[Finding]:
-    """Yields metadata at the beginning, broken lines, a byte order mark, or that there are no lines."""
-    if run.has_metadata:
-        yield run.finding(
-            code="metadata",
-            line=1,
-            message="the run begins with metadata, which trec_eval and ir_measures don't read",
-            remedy="move it into ir-metadata.yml next to the run",
-        )
-    for error in run.errors:
-        yield run.finding(code=error.kind, line=error.line, message=error.problem, remedy=error.remedy)
-    if not (run.readable or run.errors):
-        yield run.finding(
-            code="empty-run", line=None, message="the run is empty", remedy="check how it was written"
-        )
-
-
-def _repeated_documents(run: _LintedRun) -> Iterator[Finding]:
-    """Yields documents that occur twice in a topic."""
-    for topic, lines in run.readable.by_topic.items():
-        documents = run.readable.documents[lines].tolist()
-        if len({*documents}) == len(documents):  # the usual case, found fast
-            continue
-        first_lines = dict[str, int]()
-        for index, document in zip(lines.tolist(), documents, strict=True):
-            first_line = first_lines.setdefault(document, index)
-            if first_line != index:
-                yield run.finding(
-                    code="duplicate-document",
-                    line=run.number(index),
-                    message=f"{document!r} is already in line {run.number(first_line)} for topic {topic}",
-                    remedy="remove one of the two",
-                )
-
-
-def _wrong_ranks(run: _LintedRun) -> Iterator[Finding]:
-    """Yields ranks that repeat, don't start at 1, leave gaps, or contradict scores."""
-    ranks = run.readable.ranks
-    rankings = run.rankings
-    # A ranking's second line is the first that can repeat a rank.
-    second_lines = [(topic, order[1]) for topic, order in rankings.items() if len(order) > 1]
-    # Rankings are in rank order, so if both ends are equal, all ranks are.
-    rankings_have_one_rank = all(ranks[order[0]] == ranks[order[-1]] for order in rankings.values())
-    if rankings_have_one_rank and second_lines:  # the run isn't ranked at all, so one finding is enough
-        topic, index = second_lines[0]
-        example = f"rank {ranks[index]} in topic {topic}"
-        yield run.finding(
-            code="rank-repeated",
-            line=run.number(index),
-            message=f"all lines of a topic have the same rank, such as {example}",
-            remedy="number the lines of each topic from 1",
-        )
-        return
-    wrong_starts = [(topic, order[0]) for topic, order in rankings.items() if ranks[order[0]] != 1]
-    if wrong_starts:
-        topic, index = wrong_starts[0]
-        example = f"topic {topic} starts at {ranks[index]}"
-        yield run.finding(
-            code="rank-start",
-            line=run.number(index),
-            message=f"ranks do not start at 1 in {counted(len(wrong_starts), 'topic')}; {example}",
-            remedy="start at 1",
-        )
-    for topic, order in rankings.items():
-        yield from _wrong_neighbours(run, topic, order)
-
-
-def _wrong_neighbours(run: _LintedRun, topic: str, order: NDArray[np.intp]) -> Iterator[Finding]:
-    """Yields lines of a ranking whose rank or score doesn't fit the line above.
-
-    Args:
-        run: the run.
-        topic: the topic.
-        order: the indices of its lines, in rank order.
-    """
-    ranks = run.readable.ranks[order]
-    scores = run.readable.scores[order]
-    rounded = run.readable.rounded[order]  # compared like in trec_eval
-    repeats = ranks[1:] == ranks[:-1]
-    leaves_gap = ranks[1:] > ranks[:-1] + 1
-    increases = (rounded[1:] > rounded[:-1]) & ~repeats  # with equal ranks, scores can't contradict them
-    for above in np.flatnonzero(repeats | leaves_gap | increases).tolist():
-        line = run.number(order[above + 1])
-        rank = ranks[above + 1]
-        if repeats[above]:
-            yield run.finding(
-                code="rank-repeated",
-                line=line,
-                message=f"rank {rank} occurs twice in topic {topic}",
-                remedy="give each line its own rank",
-            )
-        if leaves_gap[above]:
-            yield run.finding(
-                code="rank-gap",
-                line=line,
-                message=f"rank {rank} comes after rank {ranks[above]} in topic {topic}",
-                remedy="give each line the next rank",
-            )
-        if increases[above]:
-            yield run.finding(
-                code="score-increasing",
-                line=line,
-                message=f"score {scores[above + 1]} at rank {rank} of topic {topic} is above {scores[above]}",
-                remedy="rank by descending score; trec_eval uses the scores",
-            )
-
-
-def _wrong_tags(run: _LintedRun) -> Iterator[Finding]:
+def _wrong_tags(run: LintedRun) -> Iterator[Finding]:
     """Yields the first tag with blanks, and the first line of each additional tag."""
     tags = run.readable.tags
     # A tag is the rest of the line after the fifth column.
@@ -389,7 +160,7 @@ def _wrong_tags(run: _LintedRun) -> Iterator[Finding]:
         )
 
 
-def _reordered_ties(run: _LintedRun, allowed: _Allowed) -> Iterator[Finding]:
+def _reordered_ties(run: LintedRun, allowed: _Allowed) -> Iterator[Finding]:
     """Yields scores that are equal as float32, if trec_eval orders the lines differently from the ranks."""
     for tie in run.ties:
         documents = f"{tie.above.document!r} and {tie.below.document!r}"
@@ -402,38 +173,7 @@ def _reordered_ties(run: _LintedRun, allowed: _Allowed) -> Iterator[Finding]:
         )
 
 
-def _ties(run: Run, order: NDArray[np.intp]) -> Iterator[_Tie]:
-    """Yields, for each score, the first two neighbours that trec_eval swaps, if any.
-
-    trec_eval sorts equal scores by descending id.
-
-    Args:
-        run: the run.
-        order: the indices of a topic's lines, in rank order.
-    """
-    changes = np.flatnonzero(np.diff(run.rounded[order])) + 1
-    starts = np.concatenate(([0], changes))  # where the lines with the next score begin
-    ends = np.concatenate((changes, [len(order)]))
-    for index in np.flatnonzero(ends - starts > 1).tolist():
-        tied = order[starts[index] : ends[index]]
-        ids = run.documents[tied].tolist()
-        ranks = run.ranks[tied].tolist()
-        for above, below in pairwise(range(len(tied))):
-            # If ranks are equal, there is no order for trec_eval to change.
-            if ranks[below] > ranks[above] and ids[below] > ids[above]:
-                pairs = zip(ids, sorted(ids, reverse=True), strict=True)
-                position = next(place for place, (id, sorted_id) in enumerate(pairs, 1) if id != sorted_id)
-                line_above, line_below = run.take(tied[[above, below]])
-                yield _Tie(
-                    above=line_above,
-                    below=line_below,
-                    number=int(run.line_numbers[tied[below]]),
-                    depth=int(starts[index]) + position,
-                )
-                break
-
-
-def _wrong_topics(run: _LintedRun, allowed: _Allowed) -> Iterator[Finding]:
+def _wrong_topics(run: LintedRun, allowed: _Allowed) -> Iterator[Finding]:
     """Yields topics that aren't the task's, or whose results are too many or too few."""
     rules = allowed.task.rules
     # Don't require more results than the corpus offers.
@@ -465,7 +205,7 @@ def _wrong_topics(run: _LintedRun, allowed: _Allowed) -> Iterator[Finding]:
             )
 
 
-def _wrong_lines(run: _LintedRun, allowed: _Allowed) -> Iterator[Finding]:
+def _wrong_lines(run: LintedRun, allowed: _Allowed) -> Iterator[Finding]:
     """Yields results that aren't in the corpus or don't have the task's form."""
     rules = allowed.task.rules
     if allowed.documents is not None:
@@ -507,7 +247,7 @@ def _are_pair(ids: Sequence[str]) -> bool:
 
 
 def _submission_findings(
-    runs: Sequence[_LintedRun], rules: Rules, team_of_run: Mapping[Path, str]
+    runs: Sequence[LintedRun], rules: Rules, team_of_run: Mapping[Path, str]
 ) -> Iterator[Finding]:
     """Yields what's wrong with a team's runs together: too many of them, or a tag that several use."""
     for team in dict.fromkeys(team_of_run.values()):
@@ -535,7 +275,7 @@ def _submission_findings(
                 )
 
 
-def _missing_topics_note(run: _LintedRun, allowed: _Allowed) -> Iterator[str]:
+def _missing_topics_note(run: LintedRun, allowed: _Allowed) -> Iterator[str]:
     """Yields a note about topics without results: they break no rule, but lower the score."""
     missing = (allowed.topics or set()) - run.rankings.keys()  # none if the topics are unknown
     if missing:
@@ -549,7 +289,7 @@ def _missing_topics_note(run: _LintedRun, allowed: _Allowed) -> Iterator[str]:
         yield f"{run.path} has no results for topics {listed}; {effect}"
 
 
-def _tie_note(run: _LintedRun, allowed: _Allowed) -> Iterator[str]:
+def _tie_note(run: LintedRun, allowed: _Allowed) -> Iterator[str]:
     """Yields a note on whether ties affect the task's measure, which depends on ranks up to the cutoff."""
     if run.ties:
         topics = {tie.above.topic for tie in run.ties}
@@ -614,9 +354,7 @@ def _teams_by_pattern(paths: Sequence[Path], patterns: Mapping[str, str | Sequen
     return teams
 
 
-def _read(
-    source: RunSource, rules: Rules, topics: Collection[str] | None, *, is_only_run: bool
-) -> _LintedRun:
+def _read(source: RunSource, rules: Rules, topics: Collection[str] | None, *, is_only_run: bool) -> LintedRun:
     """Reads a run's lines, and why some or all are unreadable.
 
     Raises:
@@ -631,10 +369,10 @@ def _read(
         unreadable = LineError(
             "unreadable", source.name, problem=error.problem, remedy=error.remedy, line=error.line
         )
-        return _LintedRun(source.name, Columns().run(source.name), [unreadable])
+        return LintedRun(source.name, Columns().run(source.name), [unreadable])
 
 
-def _read_run(source: RunSource) -> _LintedRun:
+def _read_run(source: RunSource) -> LintedRun:
     """Reads a run's lines, and why some are unreadable. A run in memory has no unreadable lines.
 
     Raises:
@@ -642,12 +380,12 @@ def _read_run(source: RunSource) -> _LintedRun:
     """
     content = source.content
     if isinstance(content, Run):
-        return _LintedRun(source.name, source.named(content), [])
+        return LintedRun(source.name, source.named(content), [])
     run, errors = read_with_errors(source.path, content)
-    return _LintedRun(source.name, source.named(run), errors, has_metadata=_has_metadata(source))
+    return LintedRun(source.name, source.named(run), errors, has_metadata=_has_metadata(source))
 
 
-def _read_rankings(source: RunSource, rules: Rules, topics: Collection[str] | None) -> _LintedRun:
+def _read_rankings(source: RunSource, rules: Rules, topics: Collection[str] | None) -> LintedRun:
     """Reads a run with a ranking per stance, and why the organizers' script skips some lines."""
     run = source.read(by_stance=True)
     rule = CountedLines(
@@ -657,7 +395,7 @@ def _read_rankings(source: RunSource, rules: Rules, topics: Collection[str] | No
         topics=None if topics is None else frozenset(topics),
     )
     rankings, errors = counted_lines(run, rule)
-    return _LintedRun(
+    return LintedRun(
         source.name,
         rankings,
         [*run.unread, *errors],

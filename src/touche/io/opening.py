@@ -15,7 +15,7 @@ from functools import partial
 from itertools import islice
 from os import PathLike
 from os.path import isdir, isfile, realpath
-from pathlib import Path, PosixPath
+from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeVar
 
 from touche.errors import InputError
@@ -251,31 +251,6 @@ def plain_name(name: str) -> str:
     return stem if suffix in PACKED_SUFFIXES else name
 
 
-class FileInMemory(PosixPath):
-    """A file that no path can open: a name and its content.
-
-    When it is pickled, only the name is sent.
-    """
-
-    content: bytes
-
-    @classmethod
-    def from_bytes(cls, name: str, content: bytes) -> "FileInMemory":
-        file = cls(name)
-        file.content = content
-        return file
-
-    def open(self, *args: Any, **kwargs: Any) -> Any:
-        """Opens the content as bytes; the arguments are ignored."""
-        return io.BytesIO(self.content)
-
-    def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
-        """Returns only the content's size. Derived paths, such as the parent, are looked up on disk."""
-        if not hasattr(self, "content"):
-            return super().stat(follow_symlinks=follow_symlinks)
-        return os.stat_result((0, 0, 0, 0, 0, 0, len(self.content), 0, 0, 0))
-
-
 def content_of_pipe(path: Path) -> bytes | None:
     """Reads standard input (``-``) or a pipe, which is possible only once; returns None for a file."""
     if str(path) == STANDARD_INPUT:
@@ -295,8 +270,6 @@ def opened(path: Path, content: bytes | None = None) -> Iterator[io.BufferedRead
     """Opens a file as bytes, with a progress bar if it is large, or its content if that's passed. Raises
     OSError.
     """
-    if isinstance(path, FileInMemory):
-        content = path.content
     if content is not None:
         yield io.BufferedReader(io.BytesIO(content))
         return

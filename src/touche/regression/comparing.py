@@ -13,11 +13,11 @@ from touche.baselines.expected import (
     ExpectedTopics,
     OfficialRun,
 )
-from touche.data.datasets import open_dataset
 from touche.errors import ToucheError
 from touche.evaluation.evaluators import EVALUATORS, Evaluation
 from touche.evaluation.judged import judged
 from touche.evaluation.scoring import ByEvaluator, by_evaluator, score
+from touche.regression.figures import MEASURES
 from touche.regression.outcomes import (
     CHANGED,
     COMPARED,
@@ -70,10 +70,7 @@ def _compared(entry: Expected, run: Run, scores: Scores) -> Outcome:
     if isinstance(entry, ExpectedTopics):
         return _compared_topics(entry, scores)
     if isinstance(entry, ExpectedFigure):
-        from touche.regression.figures import MEASURES  # few entries need its 35 ms
-
-        documents = open_dataset(entry.dataset).documents
-        return outcome_of(entry, float(MEASURES[entry.name](run, documents)))
+        return outcome_of(entry, float(MEASURES[entry.name](run)))
     if isinstance(entry, OfficialRun):
         return Outcome(expected=entry, verdict=COMPARED)
     return outcome_of(entry, ranking_digest(run))

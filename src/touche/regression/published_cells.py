@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from touche import tasks
-from touche.data.fetching import DIFFERS, verify
 from touche.data.places import find
+from touche.data.public_run_sources import public_run_source
 from touche.data.publishers import Source
-from touche.data.sources import find_source, public_run_source
+from touche.data.sources import find_source
+from touche.data.verifying import DIFFERS, verify
 from touche.errors import ToucheError
 from touche.evaluation.scores import evaluate
 from touche.io.formats import json_text

@@ -22,7 +22,7 @@ from touche.baselines.loader import baseline_folder, parts_in_expected
 from touche.baselines.local_runs import statistics_named
 from touche.data import datasets, places
 from touche.errors import InputError, NotInstalledError, ToucheError
-from touche.evaluation.linting import format_errors
+from touche.evaluation.run_format import format_errors
 from touche.io.optional import installing
 from touche.io.temporary import remove_folder, temporary_folder
 from touche.io.writing import whole

@@ -1,6 +1,5 @@
 """Ranks without an index: when the topics are known, reading the collection once is enough."""
 
-from touche.documents.parts import Parts as Parts
 from touche.scan.counting import ONE_FIELD as ONE_FIELD
 from touche.scan.counting import Counting as Counting
 from touche.scan.counting import Fields as Fields
@@ -19,6 +18,7 @@ from touche.scan.models import dirichletlm as dirichletlm
 from touche.scan.models import dlh as dlh
 from touche.scan.models import dph as dph
 from touche.scan.models import pl2 as pl2
+from touche.scan.parts import Parts as Parts
 from touche.scan.porter import stem as stem
 from touche.scan.ranking import Collection as Collection
 from touche.scan.ranking import Queries as Queries

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial, reduce
 from itertools import chain
+from operator import or_
 from typing import Any, Literal
 
 import numpy as np
 
 from touche.documents.collection import Documents
 from touche.documents.document_records import AnyDocument
-from touche.documents.parts import Parts
 from touche.errors import ParameterError, ToucheError, counted
 from touche.io.identifiers import quoted
 from touche.scan.counting import ONE_FIELD, Counting, Fields, Part, Vocabulary, join_parts, summary
@@ -21,6 +21,7 @@ from touche.scan.kernel import Array
 from touche.scan.known import known_or_counted
 from touche.scan.lengths import one_byte
 from touche.scan.models import Formula, Weighted
+from touche.scan.parts import Parts
 from touche.scan.reading import Reading, read_parts
 from touche.scan.statistics import Statistics, Term, sum_by_field
 from touche.scan.tokens import analysis_named
@@ -162,11 +163,7 @@ class Collection:
             summary=partial(summary, fields),
         )
         parts = read_parts(collection, reading)
-        zeros = np.zeros(len(vocabulary.indexes), dtype=np.int64)
-        no_counts = [Statistics(documents=0, tokens=0, df=zeros, ttf=zeros) for _ in fields]
-        counted = parts.folded(
-            no_counts, lambda sums, part: sum_by_field(sums, part.statistics), sum_by_field
-        )
+        counted = parts.combined(lambda part: part.statistics, sum_by_field)
         return cls(
             vocabulary=vocabulary,
             parts=parts,
@@ -199,8 +196,7 @@ class Collection:
             scoring=scoring,
             depth=depth,
         )
-        no_hits: Sequence[_ScoredIds] = [[] for _ in topics]
-        best_of_topics = self.parts.folded(no_hits, best.add_part, best.merge)
+        best_of_topics = self.parts.combined(best.of_part, best.merge)
         for topic, scored_ids in zip(topics, best_of_topics, strict=True):
             yield topic, [(id, score) for score, id in scored_ids]
 
@@ -216,9 +212,7 @@ class Collection:
             rankings: each topic with its documents, best first.
             depth: the largest number of documents for each topic.
         """
-        in_collection = self.parts.folded(
-            frozenset[str](), lambda candidates, part: candidates | part.candidates, frozenset.union
-        )
+        in_collection = self.parts.combined(lambda part: part.candidates, or_)
         for topic, hits in rankings:
             candidates = in_collection.intersection(topic.candidates or ())
             # Also documents that were cut off at the depth, but then ``with_unmatched`` appends none.
@@ -252,19 +246,22 @@ class _BestOfParts:
     scoring: Scoring
     depth: int
 
-    def add_part(self, best: Sequence[_ScoredIds], part: Part) -> Sequence[_ScoredIds]:
-        """Returns the best documents of each topic, from those of earlier parts and from one more part."""
+    def of_part(self, part: Part) -> Sequence[_ScoredIds]:
+        """Returns the best documents of each topic in a part."""
         scored = _ScoredPart(part, self.statistics, self.scoring)
-        best_of_part = [
-            scored.best(terms, candidates, self.depth) if terms else []  # no terms: all words are stop words
+        return [
+            # No terms: all words are stop words.
+            self._cut(scored.best(terms, candidates, self.depth) if terms else [])
             for terms, candidates in zip(self.terms, self.candidates, strict=True)
         ]
-        return self.merge(best, best_of_part)
 
     def merge(self, best: Sequence[_ScoredIds], others: Sequence[_ScoredIds]) -> Sequence[_ScoredIds]:
-        """Merges the best documents of each topic, sorts them by score and id, and cuts them at the depth."""
-        pairs = zip(best, others, strict=True)
-        return [sorted(hits + other_hits, reverse=True)[: self.depth] for hits, other_hits in pairs]
+        """Merges the best documents of each topic."""
+        return [self._cut(hits + other_hits) for hits, other_hits in zip(best, others, strict=True)]
+
+    def _cut(self, hits: _ScoredIds) -> _ScoredIds:
+        """Sorts documents by score and id, and cuts them at the depth."""
+        return sorted(hits, reverse=True)[: self.depth]
 
 
 @dataclass(frozen=True)

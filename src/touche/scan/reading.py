@@ -2,6 +2,7 @@
 
 import logging
 import time
+from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -15,12 +16,12 @@ from touche.documents import pieces as cutting
 from touche.documents.collection import Documents
 from touche.documents.document_records import AnyDocument
 from touche.documents.pages import RawPage, Skipped
-from touche.documents.parts import LocalParts, Parts
 from touche.documents.pieces import Piece
 from touche.errors import InputError, one_line
 from touche.io.background import processors_in_use
 from touche.io.opening import PACKED_SUFFIXES
 from touche.io.progress import processors
+from touche.scan.parts import Parts
 
 _T = TypeVar("_T")
 
@@ -49,6 +50,14 @@ class Reading(Generic[_T]):
     merge: Callable[[Sequence[_T]], _T]
     summary: Callable[[Sequence[_T]], str]
     among: Collection[str] | None = None
+
+
+class ReadingDocuments(Documents):
+    """A collection that an engine can't read in this process alone, so it makes the engine's parts itself."""
+
+    @abstractmethod
+    def parts(self, reading: Reading[_T]) -> Parts[_T]:
+        """Returns the parts of a reading."""
 
 
 class _OneProcessError(Exception):
@@ -93,23 +102,9 @@ def read_parts(documents: Iterable[AnyDocument], reading: Reading[_T]) -> Parts[
         reading: how to read it.
     """
     collection = Documents.of(documents)
-
-    def read() -> Parts[_T]:
-        """Reads the collection on its cluster if it has one, otherwise on this machine."""
-        parts_on_cluster = collection.read_by_workers(partial(parts_in_process, reading))
-        return parts_on_cluster or LocalParts(_local_parts(collection, reading))
-
-    if collection.readings:  # several rankings share the parts when they read the same
-        return collection.readings.parts(_identity(reading, collection), read)
-    return read()
-
-
-def _identity(reading: Reading[Any], collection: Documents) -> bytes | None:
-    """Returns the same bytes for equal readings; None if a reading contains a lambda or inner function."""
-    try:
-        return dumps((reading.begin, reading.merge, reading.among, collection.parser, collection.paths))
-    except (PicklingError, AttributeError, TypeError):
-        return None
+    if isinstance(collection, ReadingDocuments):
+        return collection.parts(reading)
+    return Parts(_local_parts(collection, reading) or [reading.begin()([])])
 
 
 def _local_parts(collection: Documents, reading: Reading[_T]) -> list[_T]:

@@ -4,12 +4,14 @@ import re
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from touche import tasks
 from touche.errors import InputError
 from touche.io.opening import open_binary
-from touche.trec.run_forms import RunSource
+
+if TYPE_CHECKING:
+    from touche.trec.run_forms import RunSource
 
 METADATA_FILE = "ir-metadata.yml"
 NO_STATISTICS = "none"
@@ -45,7 +47,7 @@ def task_of_run(run: Path) -> str:
     return candidates[0] if len(candidates) == 1 else ""
 
 
-def different_statistics(runs: Iterable[RunSource]) -> list[str]:
+def different_statistics(runs: "Iterable[RunSource]") -> list[str]:
     """Returns a warning if runs were ranked with different statistics, by the metadata next to them.
 
     Runs without readable metadata are left out, because this is the only use of the metadata here.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -21,7 +21,9 @@ from touche.io.identifiers import is_word
 from touche.io.opening import is_file, plain_name, texts_in
 from touche.tira.metadata import MAX_METADATA_BYTES, NO_STATISTICS
 from touche.trec.columns import Run
-from touche.trec.run_forms import RunSource
+
+if TYPE_CHECKING:
+    from touche.trec.run_forms import RunSource
 
 REVISION_VARIABLE = "TOUCHE_REVISION"  # set in the images, like the next one
 SOURCE_VARIABLE = "TOUCHE_SOURCE"
@@ -80,7 +82,7 @@ def data_of_files(paths: Sequence[Path], statistics: Path | None = None, dataset
     return {"test collection": collection, "statistics": used}
 
 
-def data_of_runs(runs: Sequence[RunSource], dataset: str) -> dict[str, Any]:
+def data_of_runs(runs: "Sequence[RunSource]", dataset: str) -> dict[str, Any]:
     """Describes the runs that a run was made from, with their MD5s (in memory: of their lines).
 
     ``dataset`` is the id of the only dataset that the runs' metadata names, or empty.

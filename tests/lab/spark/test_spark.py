@@ -23,6 +23,7 @@ from touche.io.opening import md5
 from touche.lab.spark import inputs, shipping
 from touche.lab.spark.session import started
 from touche.lab.spark.spark_collection import SparkDocuments
+from touche.scan.reading import Reading
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark")]  # one cluster for all
 MASTER = "local-cluster[2,1,1024]"
@@ -343,11 +344,11 @@ def test_files_that_are_enough_for_all_processors_are_not_cut(context: Any, tmp_
     with shipping.folder_sent(context, None) as ship:
         documents = inputs.find(context, ship, find(passages(tmp_path, 2))).documents
         assert isinstance(documents, SparkDocuments)
+        reading = Reading[Any](begin=lambda: len, merge=sum, summary=str)
         tasks = [
-            replace(documents, size=1 << 29, parallelism=parallelism).read_by_workers(list)
-            for parallelism in (3, 4)
+            replace(documents, size=1 << 29, parallelism=parallelism).parts(reading) for parallelism in (3, 4)
         ]
-        assert [task.parts.getNumPartitions() for task in tasks] == [3, 4]
+        assert [task.stored.getNumPartitions() for task in tasks] == [3, 4]
 
 
 def test_what_lies_beside_the_documents_is_found_in_any_file_system(

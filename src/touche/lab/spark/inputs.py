@@ -14,8 +14,8 @@ from touche.documents.discovery import Input, files_named
 from touche.documents.files import Files
 from touche.documents.side_files import side_files
 from touche.errors import InputError, ToucheError
-from touche.io.opening import FileInMemory
 from touche.lab.spark.failing import spark_errors
+from touche.lab.spark.files_in_memory import FileInMemory
 from touche.lab.spark.session import started
 from touche.lab.spark.shipping import Ship, folder_sent
 from touche.lab.spark.spark_collection import SparkDocuments

@@ -4,16 +4,16 @@ import logging
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial, reduce
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
-from touche.documents.collection import Documents
 from touche.documents.document_records import AnyDocument
 from touche.documents.files import Files
-from touche.documents.parts import Parts
 from touche.errors import InputError, ToucheError
 from touche.lab.spark.failing import Failed, add_results, result_or_failure, spark_errors
 from touche.lab.spark.shipping import Ship
-from touche.lab.spark.worker import MakeParts, ReadTask, WorkerReport, cut_files
+from touche.lab.spark.worker import ReadTask, WorkerReport, cut_files
+from touche.scan.parts import Parts
+from touche.scan.reading import Reading, ReadingDocuments, parts_in_process
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class SparkDocuments(Documents):
+class SparkDocuments(ReadingDocuments):
     """A collection that a cluster's workers read.
 
     Attributes:
@@ -48,20 +48,22 @@ class SparkDocuments(Documents):
         problem = "this baseline iterates over the documents on one machine"
         raise ToucheError(f"{problem}; rank with touche run, or with touche.scan, which Spark can use")
 
-    def read_by_workers(self, read: MakeParts[_T]) -> Parts[_T]:
-        """Reads the documents: each task passes some of them to ``read`` and stores its parts.
+    def parts(self, reading: Reading[_T]) -> "WorkerParts[_T]":
+        """Reads the documents: each task makes parts of some of them, and stores these.
 
         Parts are stored on the workers' disks. If a worker is lost, they are computed again.
         """
         from pyspark import StorageLevel  # optional
 
-        task = ReadTask(reader=self.files.format.read, parser=self.parser, make_parts=read)
+        make_parts = partial(parts_in_process, reading)
+        task = ReadTask(reader=self.files.format.read, parser=self.parser, make_parts=make_parts)
         with spark_errors():
             # Each task yields parts, then a report. Only the reports come to this machine.
             items = self._sources().mapPartitions(self.ship(task)).persist(StorageLevel.DISK_ONLY)
             reports = items.filter(lambda item: isinstance(item, WorkerReport)).collect()
         self._check(sum(reports, WorkerReport()))
-        return WorkerParts(items, self.ship)
+        empty_part = reading.begin()([])
+        return WorkerParts([empty_part], items, self.ship)
 
     def _sources(self) -> Any:
         """Returns an RDD with the files, or with pieces if there are fewer files than processors."""
@@ -85,22 +87,28 @@ class SparkDocuments(Documents):
 
 
 @dataclass(frozen=True)
-class WorkerParts(Generic[_T]):
-    """Parts of a collection on workers' disks: an RDD with parts, and each task's report among them."""
+class WorkerParts(Parts[_T]):
+    """Parts of a collection on workers' disks, and a part without documents in this process.
 
-    parts: Any
+    Attributes:
+        stored: an RDD with parts, and each task's report among them.
+    """
+
+    stored: Any
     ship: Ship
 
-    def folded(self, zero: _R, add_part: Callable[[_R, _T], _R], merge: Callable[[_R, _R], _R]) -> _R:
-        """Folds each partition's parts in a task, then merges the results."""
+    def combined(self, of_part: Callable[[_T], _R], combine: Callable[[_R, _R], _R]) -> _R:
+        """Combines each partition's results in a task, then those of all partitions."""
+        no_documents = of_part(self.parts[0])
 
-        def aggregate_partition(items: Iterable[_T | WorkerReport]) -> Iterator[_R | Failed]:
+        def combine_partition(items: Iterable[_T | WorkerReport]) -> Iterator[_R | Failed]:
             """Yields one result, because Spark needs an iterator."""
-            yield result_or_failure(reduce, add_part, _parts_in(items), zero)
+            results = map(of_part, _parts_in(items))
+            yield result_or_failure(reduce, combine, results, no_documents)
 
         with spark_errors():
-            results = self.parts.mapPartitions(self.ship(aggregate_partition))
-            result: _R | Failed = results.treeReduce(self.ship(partial(add_results, merge)))
+            results = self.stored.mapPartitions(self.ship(combine_partition))
+            result: _R | Failed = results.treeReduce(self.ship(partial(add_results, combine)))
         if isinstance(result, Failed):
             raise ToucheError(result.reason)
         return result

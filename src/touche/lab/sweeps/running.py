@@ -1,4 +1,4 @@
-"""Sweeps: runs a baseline with every setting of a grid. Many settings share one pass over the collection."""
+"""Sweeps: runs a baseline with every setting of a grid. Many settings share one reading of the collection."""
 
 import logging
 import os
@@ -18,7 +18,6 @@ from touche.baselines.method import Baseline
 from touche.data.datasets import opened
 from touche.data.places import is_dataset
 from touche.documents.discovery import Input
-from touche.documents.parts import PostponedError, Readings
 from touche.errors import InputError, ParameterError, ToucheError, check_choice, warn
 from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.image_scores import means_of_topics
@@ -36,11 +35,11 @@ from touche.io.writing import check_outputs, write_whole
 from touche.lab.sweeps.cross_validation import FOLDS, CrossValidation, cross_validated
 from touche.lab.sweeps.grid import grid_settings
 from touche.lab.sweeps.results import Options, Setting, SettingScore, Sweep
+from touche.lab.sweeps.shared_documents import SharedDocuments
 from touche.reports import plots
 from touche.tasks import Task
 from touche.tasks.measures import parse_measures
 from touche.tira.metadata import METADATA_FILE
-from touche.trec.columns import Run
 from touche.trec.framed import Table
 from touche.trec.run_forms import AnyQrels, RunSource, qrels_source
 from touche.trec.runs import RUN_FILE
@@ -201,7 +200,7 @@ def run_settings(
 
     Args:
         ranker: the baseline.
-        source: its input. Settings whose rankings start from the same counts share a pass over it.
+        source: its input. Settings whose rankings need the same counts share them.
         output: a folder for the settings' folders.
         settings: the values of all options, per setting.
         task: the runs' task, if there is one.
@@ -218,14 +217,12 @@ def run_settings(
         raise ToucheError("there are no judgments of rankings; pass qrels")
     with_folders = _settings_with_folders(ranker, output, settings)
     # All settings share what was read, so that documents aren't read again for each setting.
-    readings = Readings()
-    shared_source = replace(source, documents=replace(source.documents, readings=readings))
-    runs = Runs(ranker, shared_source)
+    runs = Runs(ranker, replace(source, documents=SharedDocuments.sharing(source.documents)))
     by_folder = dict[Path, list[SettingScore]]()
     topic_warnings = dict[str, None]()  # keep one of each: several settings may find nothing for a topic
     unscored = list[ToucheError]()  # errors of runs that can't be scored
-    passes = _in_passes(runs, readings, with_folders)
-    for setting, run in watched(passes, "sweeping", "settings", len(settings)):
+    for setting in watched(with_folders, "sweeping", "settings", len(settings)):
+        run = runs.run(dict(setting.options), output=setting.folder)
         for topic in runs.without_hits(run):
             topic_warnings[f"{ranker.name}: nothing found for topic {topic.number}: {topic.title}"] = None
         file = setting.folder / RUN_FILE
@@ -265,22 +262,6 @@ def _settings_with_folders(ranker: Baseline, output: Path, settings: Sequence[Op
         )
         for options, tag in zip(settings, tags, strict=True)  # tags are unique and in the same order
     ]
-
-
-def _in_passes(runs: Runs, readings: Readings, settings: Sequence[Setting]) -> Iterator[tuple[Setting, Run]]:
-    """Runs the settings. Those that need the same counts share a pass over the collection."""
-    while settings:  # each pass writes at least one run, because its first ranking is never postponed
-        postponed = []
-        readings.begin_pass()
-        for setting in settings:
-            try:
-                run = runs.run(dict(setting.options), output=setting.folder)
-            except PostponedError:  # this setting needs another pass
-                postponed.append(setting)
-            else:
-                yield setting, run
-            readings.begin_ranking()  # the next ranking; ``begin_pass`` has begun the first
-        settings = postponed
 
 
 def _scores(setting: Setting, scored: Sequence[Scored], task: Task | None) -> list[SettingScore]:

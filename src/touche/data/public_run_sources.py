@@ -1,0 +1,32 @@
+"""Where the public runs of tasks come from."""
+
+from collections.abc import Sequence
+
+from touche import tasks
+from touche.data.publishers import RUNS, Source
+from touche.tasks.public_runs import PublicRun, PublicRuns, public_runs
+
+
+def public_run_sources(chosen: Sequence[str] = ()) -> list[Source]:
+    """Returns the public runs of datasets' tasks in index order; all tasks' if ``chosen`` is empty."""
+    sources = list[Source]()
+    for task_id in dict.fromkeys(tasks.task(name).id for name in chosen or tasks.ids()):
+        index = public_runs(tasks.task(task_id))
+        sources += [public_run_source(task_id, index, run) for run in index.runs]
+    return sources
+
+
+def public_run_source(task_id: str, index: PublicRuns, run: PublicRun) -> Source:
+    """Returns where a public run of a task's index comes from."""
+    url, member = index.address(run)
+    return Source(
+        path=f"{RUNS}/{task_id}/{run.file}.run",
+        title=f"Public runs of {task_id}",
+        page=index.page,
+        licence=index.licence,
+        url=url,
+        size=0 if member else run.bytes,  # the archive's size is unknown
+        member=member,
+        unpacked_md5=run.md5,
+        git_blob=run.git_blob,
+    )
