@@ -50,6 +50,7 @@ VALID: dict[str, dict[str, Any]] = {
     "reproductions": {},
     "run": {"baseline": "bm25", "dataset": "none"},
     "run_of": {"source": RUN},
+    "run_on_spark": {"baseline": "bm25", "dataset": "none", "output": "out"},
     "sweep": {"baseline": "bm25", "dataset": "none", "grid": {"k1": [1.2]}},
     "task": {},
     "verify": {},

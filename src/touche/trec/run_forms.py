@@ -378,8 +378,6 @@ def qrels_source(qrels: AnyQrels | None) -> QrelsSource | None:
         return QrelsSource(Path(IN_MEMORY), qrels_of(qrels))
     path = Path(expanded(qrels))
     content = content_of_pipe(path)
-    if content is None and path.is_dir():
-        raise InputError(path, "a folder", "pass the file of qrels")
     if content is None and not is_file(path):
         raise InputError(path, "no such file of qrels", "check the path")
     return QrelsSource(path, content)
