@@ -98,8 +98,8 @@ def compare(
         raise library.nothing_to_compare(table.warnings)
     else:
         columns = _BOUNDS if bounds else []
-        by_measure = group_by(table, lambda row: row.measure)
-        sheets = [_comparisons(rows, columns) for rows in by_measure.values()]
+        rows_by_measure = group_by(table, lambda row: row.measure)
+        sheets = [_comparisons(rows, columns) for rows in rows_by_measure.values()]
     render(table, format, sheets)
     explain(table, format)
 

@@ -180,7 +180,7 @@ class Scores(Table[Score]):
         rows = [
             row
             for scored_run in self.scored
-            if _key(scored_run) in means
+            if Subject(**_subject(scored_run, self.scored_task)).key in means
             for row in topic_rows(scored_run, self.scored_task, titles, with_bounds=self.has_bounds)
         ]
         return Table(TopicScore, tuple(rows), self.warnings, self.notes)
@@ -383,15 +383,3 @@ def _subject(scored_run: Scored, task: Task | None) -> dict[str, Any]:
         "evaluator": scored_run.evaluator,
         "name": scored_run.name,
     }
-
-
-def _key(scored_run: Scored) -> tuple[str, str, bool, str, str]:
-    """Returns ``Subject.key`` of a scored run's rows."""
-    judged = scored_run.judged
-    return (
-        str(scored_run.run.path),
-        judged.dimension,
-        judged.any_order,
-        str(judged.measure),
-        scored_run.evaluator,
-    )
