@@ -198,12 +198,11 @@ def wide(
         by_evaluator = group_by(tested, lambda scored_run: scored_run.evaluator)
         tests = [comparisons(rankings, card, path, intervals=False) for rankings in by_evaluator.values()]
     scores = score_table(scored, card)
+    names = {scored_run.run.path: scored_run.name for scored_run in scored}
     table = wide_table(
         scores=scores,
         compared=[pair for test in tests for pair in test],
-        reference=next(scored_run.name for scored_run in scored if scored_run.run.path == path)
-        if path
-        else "",
+        reference=names[path] if path else "",
         every_two=every_two,
     )
     why_missing = [sentence for test in tests for sentence in why_untested(test)]
