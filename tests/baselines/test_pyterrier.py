@@ -48,13 +48,13 @@ def test_an_experiment_compares_baselines_and_a_reranker_of_pyterrier(topics: An
     (measure,) = (name for name in result.columns if name != "name")
     by_name = dict(zip(result["name"], result[measure], strict=True))
     for name, run in runs.items():
-        assert by_name[name] == pytest.approx(touche.evaluate(run, DATASET, "trec_eval")["mean"][0], abs=1e-9)
+        assert by_name[name] == pytest.approx(touche.evaluate(run, DATASET, "trec_eval")[0].mean, abs=1e-9)
     assert 0.5 < by_name["passages"] < 1 and by_name["passages"] not in (by_name["bm25"], by_name["dlm"])
 
 
 def test_a_transformer_ranks_as_touche_run_does_and_keeps_other_columns(topics: Any) -> None:
     frame = touche.pyterrier("bm25", DATASET, depth=7)(topics.assign(origin="title"))
-    run = touche.run("bm25", DATASET, depth=7)
+    run = touche.run("bm25", DATASET, depth=7).frame()
     for column in ("qid", "docno", "rank"):
         assert list(frame[column]) == list(run[column])
     assert list(frame["score"].astype("float32")) == list(run["score"].astype("float32"))  # as in run.txt
@@ -147,9 +147,9 @@ def test_the_recipe_of_a_pipeline_is_a_baseline(tmp_path: Path) -> None:
     path.parent.mkdir()
     path.write_text(file.text)
     page = RECIPES.read_text()
-    score = touche.evaluate(touche.run(path.parent, DATASET), DATASET, "trec_eval")
-    assert f"touche-pipeline  relevance  trec_eval   {score['mean'][0]:.3f}" in page
-    assert touche.run(path.parent, DATASET, passage=1000)["docno"][0]
+    (score,) = touche.evaluate(touche.run(path.parent, DATASET), DATASET, "trec_eval")
+    assert f"touche-pipeline  relevance  trec_eval   {score.mean:.3f}" in page
+    assert touche.run(path.parent, DATASET, passage=1000)[0].document
 
 
 @pytest.mark.parametrize("dataset", [DATASET, None])
