@@ -82,8 +82,8 @@ def regress(
     value moved, but another one of the same baseline could not be renewed. Other runs continue after a
     failure. In GitHub Actions, the table also appears in the job's summary.
 
-    BASELINE is a name, or the path of a folder, whose code runs on this machine unless you add --runner
-    docker or podman.
+    BASELINE is a name, or the path of a folder, whose code runs on this machine unless --runner
+    names a container program.
     """
     check_runner(options["runner"])
     if options["output"] and format != "json":
