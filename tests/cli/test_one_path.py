@@ -63,6 +63,10 @@ COMPARED = (
 )
 TESTED = "|{won}, {lost}, {tied}|{topics}$"
 AGREEMENT = "{topics}|{overlap_5:.3f}|{overlap_100:.3f}|{tau:.3f}|{tau_union:.3f}|{rbo:.3f}$"
+REPRODUCTION = (
+    "^{expected.baseline}...|{dataset}|{expected.dimension}|{expected.measure}|{expected.evaluator}|"
+    "{expected.published:.3f}|"
+)
 SETTING = "^{setting.swept[k1]}|{dimension}|{mean:.3f}...|{judged:.2f}$"
 FINDING = "{severity}: {message}; {remedy} [{code}]"
 SWEEP = f"sweep bm25 --k1 0.6,1.2 --task {TOY} -o OUT --overwrite --measure nDCG@5,AP"
@@ -174,9 +178,9 @@ CASES = [
         f"tasks {YEAR} --reproductions",
         lambda _: library.reproductions(YEAR),
         rows=(
-            "^{expected.command}|{dataset}|{expected.dimension}|{expected.measure}|{expected.evaluator}|"
-            "{expected.published:.3f}|{sample.pinned:.3f}|",
-        ),
+            f"{REPRODUCTION}{{sample.pinned:.3f}}|",
+            f"{REPRODUCTION}{{sample}}|",
+        ),  # a dash without a sample
     ),
     Case(
         f"tasks check {' '.join(CARDS)}",
