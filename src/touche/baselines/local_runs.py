@@ -25,7 +25,7 @@ from touche.scan.written_statistics import read_known
 from touche.tira.answers import data_of_answers, noting_answers
 from touche.tira.metadata import NO_STATISTICS
 from touche.tira.outputs import remove_earlier_run, write_run
-from touche.tira.provenance import Software, data_of_files, metadata
+from touche.tira.provenance import Software, data_of_files, metadata, peak_memory
 from touche.trec.columns import Run
 from touche.trec.runs import MAX_DEPTH, RUN_FILE
 from touche.trec.topics import Topic
@@ -119,7 +119,8 @@ class Runs:
             **commit_and_repository,
         )
         data = self._data | data_of_answers(answers)
-        write_run(output, run, metadata(software, tag, options, data, started, stopped))
+        memory = peak_memory()
+        write_run(output, run, metadata(software, tag, options, data, started, stopped, memory))
         return run
 
     def without_hits(self, run: Run) -> list[Topic]:

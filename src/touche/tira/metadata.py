@@ -32,6 +32,13 @@ def origin_of_run(metadata: Path) -> tuple[str, str, str]:
     return name or "", commit or "unknown", digest or ""
 
 
+def peak_memory_of_run(metadata: Path) -> int | None:
+    """Returns the peak memory in bytes that a run's process wrote; None if unknown."""
+    memory = _value_in(read_metadata(metadata), str, "resources", "ram", "used process") or ""
+    number, _, unit = memory.partition(" ")
+    return int(number) if number.isdecimal() and unit == "B" else None
+
+
 def task_of_run(run: Path) -> str:
     """Returns the dataset or task in ir-metadata.yml next to a run; empty if unknown.
 

@@ -4,12 +4,14 @@ import hashlib
 import math
 import os
 import platform
+import re
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -125,12 +127,14 @@ def metadata(
     data: Mapping[str, Any],
     started: datetime,
     stopped: datetime,
+    memory: int | None = None,
 ) -> str:
     """Returns a run's metadata as YAML.
 
     Args:
         parameters: the values of its options.
         data: its input, from ``data_of_files`` or ``data_of_runs``.
+        memory: the peak memory in bytes, from ``peak_memory``; None to leave it out.
     """
     team = software.team or os.environ.get(TEAM_VARIABLE)  # the command line takes priority
     # In an image, the folder is outside of a repository, so variables replace git.
@@ -147,6 +151,7 @@ def metadata(
         "stop time": stopped.isoformat(timespec="milliseconds"),
         "wallclock": f"{(stopped - started).total_seconds() * 1000:.0f} ms",
     }
+    ram = {"used process": f"{memory} B"} if memory else None  # as tirex-tracker calls it
     record = {
         "schema version": "0.2",
         "tag": tag,
@@ -159,7 +164,7 @@ def metadata(
                 "image": {"content digest": image} if image else None,
             }
         ),
-        "resources": {"runtime": runtime},
+        "resources": _without_none({"runtime": runtime, "ram": ram}),
         "method": {
             "automatic": True,
             "name": software.name,
@@ -170,6 +175,23 @@ def metadata(
         "data": dict(data),
     }
     return _yaml(_without_none(record))
+
+
+def peak_memory() -> int:
+    """Returns the peak memory in bytes of this process, or of one that it started and that used more.
+
+    Only processes that have ended count.
+    """
+    unit = 1 if sys.platform == "darwin" else 1024  # bytes per unit of ru_maxrss
+    of_children = getrusage(RUSAGE_CHILDREN).ru_maxrss * unit
+    try:
+        status = Path("/proc/self/status").read_text(errors="replace")
+    except OSError:  # macOS
+        status = ""
+    # Linux's ru_maxrss includes the memory of the process that started this one, unlike this line.
+    peak = re.search(r"^VmHWM:\s+(\d+) kB$", status, re.MULTILINE)
+    own = int(peak[1]) * 1024 if peak else getrusage(RUSAGE_SELF).ru_maxrss * unit
+    return max(own, of_children)
 
 
 def _without_none(record: Mapping[str, Any]) -> dict[str, Any]:
