@@ -80,7 +80,7 @@ class Runs:
     @cached_property
     def _origin(self) -> dict[str, str]:
         """The commit and the repository of the baseline's folder."""
-        return origin(self.ranker.folder) if self.ranker.folder else {}
+        return origin(self.ranker.folder, has_run=True) if self.ranker.folder else {}
 
     def run(self, options: dict[str, Any], tag: str = "", output: Path | None = None) -> Run:
         """Runs the baseline. If ``output`` is passed, writes run.txt and ir-metadata.yml there.

@@ -179,7 +179,7 @@ class _Builder:
         Args:
             root: the clone that its bases were just built from; None if they were pulled.
         """
-        commit_and_repository = origin(folder)
+        commit_and_repository = origin(folder, has_run=False)
         labels = {
             "org.opencontainers.image.version": version(PROJECT),
             REVISION_LABEL: commit_and_repository["revision"],
