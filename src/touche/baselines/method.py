@@ -4,7 +4,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from inspect import Parameter
 from pathlib import Path
 from typing import Any, overload
@@ -81,7 +81,7 @@ class Baseline:
             return False
         return True
 
-    @property
+    @cached_property
     def options(self) -> dict[str, Parameter]:
         """The options by name, with types and defaults."""
         parameters = inspect.signature(self.method, eval_str=True).parameters

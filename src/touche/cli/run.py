@@ -71,12 +71,13 @@ class Baselines(Group):
         command = Command(
             name,
             callback=callback,
-            params=[*own_options(baseline, baseline_option, _COMMON_OPTIONS), *_COMMON_OPTIONS],
+            params=_COMMON_OPTIONS,
             help=help_text(baseline),
             example="baseline -i INPUT -o DIR" if is_in_image else example,
         )
         if is_in_image:
             command.context_class = _InImage
+        add_own_options(command, baseline, baseline_option)
         return command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -237,22 +238,20 @@ def _first_line(name: str) -> str:
     return (f"(needs the extra {extra}) " if extra else "") + (docstring or "").partition("\n")[0]
 
 
-def own_options(
-    baseline: Baseline, make: Callable[[Parameter, str, str], Option], common: Sequence[click.Parameter]
-) -> list[click.Parameter]:
-    """Returns a baseline's own options.
+def add_own_options(
+    command: Command, baseline: Baseline, make: Callable[[Parameter, str, str], Option]
+) -> None:
+    """Adds a baseline's options to a command, in front of the command's own.
 
     Args:
+        command: the command with the options that all baselines share.
         baseline: the baseline.
         make: creates an option from its declaration, help text and section.
-        common: the command's own options.
 
     Raises:
         InputError: if a name clashes with one of the command's options.
     """
-    command = Command("run", params=[*common])
-    params_of_command = command.get_params(click.Context(command))  # includes --help, --quiet and --verbose
-    taken = {name for param in params_of_command for name in _option_names(param)}
+    taken = {"help", "--help"}.union(*map(_option_names, command.params))  # click adds --help later
     helps = baseline.option_help
     section = f"Options of {baseline.name}"
     options = list[click.Parameter]()
@@ -265,7 +264,7 @@ def own_options(
             raise InputError(file, problem, "rename it", baseline.line)
         taken |= _option_names(option)
         options.append(option)
-    return options
+    command.params = [*options, *command.params]
 
 
 def _option_names(option: click.Parameter) -> set[str]:
