@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+from touche.baselines.baseline_files import statistics_named
 from touche.baselines.baseline_options import as_arguments
 from touche.baselines.exits import exits_as_errors
 from touche.baselines.method import Baseline
@@ -155,11 +156,6 @@ class Runs:
         texts = [text for value in options.values() for text in texts_in(value)]
         files_in_options = [Path(text) for text in texts if is_file(text)]
         remove_earlier_run(output, [*self.source.files, *known, *files_in_options], other_outputs)
-
-
-def statistics_named(folder: Path, name: str) -> Path:
-    """Returns where a baseline's folder keeps statistics such as ``argsme-2020-04-01``."""
-    return folder / "statistics" / f"{name}.json"
 
 
 def statistics_files(

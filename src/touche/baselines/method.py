@@ -54,7 +54,10 @@ class Baseline:
         yield from rankings  # unlike a loop, this closes the method's generator
 
     def __reduce__(self) -> Any:
-        """Pickles a loaded baseline as its folder, because other processes may not know its package."""
+        """Pickles a loaded baseline as its folder.
+
+        Other processes, such as those that run PyTerrier's transformers, may not know its package.
+        """
         if self.folder is None:
             return Baseline, (self.name, self.method, self.needs_documents, self.name_or_path)
         return _loaded, (str(self.folder), self.name_or_path)

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+PROJECT = "touche-baselines"  # the package's name
 _GIT_TIMEOUT = 60  # seconds per command
 RECORD = "origin.json"  # in an sdist, where git is missing: commit, repository, time, SHA-256 of the files
 # git's patterns for a folder's files, except bytecode and environments.

