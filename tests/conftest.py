@@ -55,6 +55,7 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 def in_the_clone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Tests run in the clone, see only the data that they request, and do not touch the user's cache."""
     logging.getLogger("touche").setLevel(logging.NOTSET)  # --verbose of an earlier test is over
+    places.shipped.cache_clear()  # so is its clone
     monkeypatch.chdir(ROOT)
     for variable in ("TOUCHE_DATA", "inputDataset", "outputDir", "GITHUB_STEP_SUMMARY"):
         monkeypatch.delenv(variable, raising=False)
@@ -76,6 +77,7 @@ def use_clone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pretends that the package was installed from a folder, here and in processes of a test."""
     (folder / "src").symlink_to(ROOT / "src")
     monkeypatch.setattr(origin, "__file__", str(folder / "src" / "touche" / "io" / "origin.py"))
+    places.shipped.cache_clear()
     monkeypatch.setenv("PYTHONPATH", str(folder / "src"))
     monkeypatch.chdir(folder)
 

@@ -102,4 +102,4 @@ def test_an_extra_is_installed_from_the_clone_or_where_there_is_none_by_the_name
 def test_neither_paths_nor_tokens_are_told(monkeypatch: pytest.MonkeyPatch, url: str, source: str) -> None:
     answers = {"config": "local\0core.bare", "rev-parse": "abc", "status": "## main\n M a.py", "remote": url}
     monkeypatch.setattr(origin, "_git", lambda folder, command, *options: answers.get(command, ""))
-    assert origin.origin(Path()) == {"revision": "abc-dirty", "source": source}
+    assert origin.origin(Path(), has_run=False) == {"revision": "abc-dirty", "source": source}

@@ -1,7 +1,6 @@
 """Programs that leave others behind, or do not end."""
 
 import os
-import subprocess
 import sys
 import tracemalloc
 from pathlib import Path
@@ -127,23 +126,6 @@ def test_a_command_is_asked_no_longer_than_the_patience_is(monkeypatch: pytest.M
     assert (output_of(*odd), output_of(*odd, "fails")) == ("a\ufffd", "")
     monkeypatch.setattr(programs, "_ANSWER_SECONDS", 0.1)
     assert (succeeds("sleep", "600"), output_of("sleep", "600")) == (False, "")
-
-
-KILLED = """
-import sys
-from touche.runners.programs import execute
-execute(["sh", "-c", "echo 1; sleep 600"], print, if_killed=["touch", sys.argv[1]])
-"""
-
-
-def test_a_command_tidies_up_if_this_program_is_killed(tmp_path: Path) -> None:
-    path = tmp_path / "tidy"
-    execute(["true"], print, if_killed=["touch", str(path)])
-    command = [sys.executable, "-uc", KILLED, str(path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
-        assert process.stdout and process.stdout.readline() == b"1\n" and not path.exists()
-        process.kill()
-    assert wait_for(path.exists)
 
 
 OWNERS = {

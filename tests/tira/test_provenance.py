@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from ruamel.yaml import YAML
@@ -14,8 +15,8 @@ from tira.check_format import _fmt, check_format
 from conftest import ROOT, Touche, Write, git, use_clone
 from touche.baselines.method import run_tag
 from touche.tira import provenance
-from touche.tira.metadata import origin_of_run, task_of_run
-from touche.tira.provenance import Software, data_of_files, metadata
+from touche.tira.metadata import origin_of_run, peak_memory_of_run, task_of_run
+from touche.tira.provenance import Software, data_of_files, metadata, peak_memory
 
 START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 STOP = datetime(2026, 1, 2, 3, 4, 7, tzinfo=UTC)
@@ -44,6 +45,21 @@ def test_a_run_says_where_it_comes_from(touche: Touche, tmp_path: Path) -> None:
     assert list(files) == ["spot-check-passages.xml", "passages.jsonl"]
     runtime = record["resources"]["runtime"]
     assert datetime.fromisoformat(runtime["start time"]) < datetime.fromisoformat(runtime["stop time"])
+    assert 20e6 < (peak_memory_of_run(tmp_path / "ir-metadata.yml") or 0) < 20e9
+
+
+@pytest.mark.parametrize("memory", ["", "1 MB", "-1 B", "x B", "[1 B]"])
+def test_a_peak_in_other_words_is_unknown(write: Write, memory: str) -> None:
+    metadata = write("ir-metadata.yml", f"resources: {{ram: {{used process: {memory}}}}}")
+    assert peak_memory_of_run(metadata) is None
+    assert peak_memory_of_run(metadata.with_name("missing.yml")) is None
+
+
+def test_the_peak_of_this_process_is_known_without_proc(monkeypatch: pytest.MonkeyPatch) -> None:
+    by_proc = peak_memory()
+    monkeypatch.setattr(Path, "read_text", Mock(side_effect=FileNotFoundError))
+    # Larger if the process that started this one used more. The kernel counts pages with a delay.
+    assert 0.9 * by_proc < peak_memory() < 20e9
 
 
 @pytest.mark.parametrize(
