@@ -138,9 +138,9 @@ def rewrite(page: Path, change: Callable[[str], str]) -> None:
 
 
 def with_table(page: str, table: str) -> str:
-    """Returns the text of a page with the current version of one of its tables."""
-    header = table.partition("\n")[0]
-    return re.sub(rf"{re.escape(header)}\n(\|.*\n)*", lambda _: table, page)
+    """Returns a page with the current version of its table with the same heading of the first column."""
+    heading = table.split("|")[1]
+    return re.sub(rf"^\|{re.escape(heading)}\|.*\n(\|.*\n)*", lambda _: table, page, flags=re.MULTILINE)
 
 
 def with_outputs(text: str, printed: Mapping[Step, str]) -> str:

@@ -36,7 +36,7 @@ OURS = Path(sys.executable).parent  # the programs of the current environment
 _OFFICIAL = ("touche*", "argsme-*", "clueweb*")  # what may lie beside what the project itself ships
 
 # The one table of commands that need something special: why a page's test omits them, and where else they are
-# tested. `make outputs` says which of these needs it can meet. All other commands are found on the pages.
+# tested. `make outputs` runs those that `is_met` in tests/outputs.py allows. Others are found on the pages.
 DONE = "every page begins after it"
 CI = "sets up, builds or tests everything: the workflows in .github run it"
 CONTAINERS = "needs Docker or Podman: tests/runners runs it"

@@ -114,3 +114,9 @@ def test_make_outputs_finds_the_tables_on_pages(page: str, beginning: str, table
     text = (ROOT / page).read_text(encoding="utf-8")
     row = next(line for line in text.splitlines() if line.startswith(beginning))
     assert with_table(text.replace(f"{row}\n", ""), table) == text
+    assert with_table(text.replace(table, wider(table)), table) == text
+
+
+def wider(table: str) -> str:
+    """Returns a table with one more column."""
+    return table.replace(" |\n", " | new |\n")
