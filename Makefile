@@ -81,7 +81,8 @@ images: $(READY)
 locks: $(READY)
 	$(BIN)/python docker/locks.py
 
-# Write what commands print on the pages of the documentation, and README's table of baselines. PAGES names only some pages.
+# Renew what commands print on pages, the outputs of notebooks, and README's table of baselines, and name the outputs that this machine
+# can't renew. Some need TOUCHE_DATA. PAGES names only some pages.
 outputs: $(READY)
 	$(BIN)/python tests/outputs.py $(PAGES)
 
