@@ -50,6 +50,19 @@ def test_the_jacobian_is_that_of_differences(model: str, shape: Shape, seed: int
     np.testing.assert_allclose(posed.jacobian(numbers), np.array(columns).T, rtol=1e-4, atol=1e-5)
 
 
+@given(st.sampled_from([*MODELS]), st.sampled_from(SHAPES), st.integers(0, 1000))
+def test_the_normal_equations_are_products_of_the_jacobian(model: str, shape: Shape, seed: int) -> None:
+    posed = problem(model, shape, seed)
+    random = np.random.default_rng(seed)
+    posed = replace(posed, scores=random.normal(5, 2, len(posed.scores)))
+    numbers = posed.begin() + random.normal(0, 0.3, posed.size)
+    weights = random.random(len(posed.scores))
+    jacobian = posed.jacobian(numbers)
+    second, first = posed.normal_equations(posed.evaluate(numbers), weights)
+    np.testing.assert_allclose(second, jacobian.T @ np.diag(weights) @ jacobian, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(first, jacobian.T @ (weights * posed.residuals(numbers)), rtol=1e-9, atol=1e-9)
+
+
 @pytest.mark.parametrize("model", [LM_DIRICHLET, BM25, DPH])
 def test_numbers_are_found_again_in_spite_of_outliers(model: str) -> None:
     original = problem(model, ONE, seed=1, rows=80)
