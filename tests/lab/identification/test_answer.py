@@ -68,10 +68,9 @@ def test_a_cause_outside_of_the_search_is_named_only_where_the_scores_show_it(
     """A formula's fit may have missed the right parameters, so that the search does contain the cause."""
     stands_out, is_outside, reason = verdict(winner, equal)
     best = candidate(winner, [])
-    verdicts = {"stands_out": stands_out, "is_outside": is_outside, "reason": reason}
-    sentences = [
-        *Answer(**EMPTY | verdicts | {"nearest": best, "undecided": {}, "collections": {}}).sentences()
-    ]
+    record = EMPTY | {"nearest": best, "undecided": {}, "collections": {}}
+    record |= {"stands_out": stands_out, "is_outside": is_outside, "reason": reason}
+    sentences = [*Answer(**record).sentences()]
     assert any("outside of the search" in sentence for sentence in sentences) == is_named
     assert any("smallest median error" in sentence for sentence in sentences) != stands_out
 

@@ -253,8 +253,8 @@ def verdict(winner: Fit, equal: Sequence[Fit]) -> tuple[bool, bool, str]:
         reason as a clause.
     """
     reproduced = f"the best hypothesis reproduces {winner.share():.1%} of the scores"
-    # A formula needs no free parameter per term, so the right one reproduces every score. But its fit can miss
-    # the right parameters, so the right one may be among those that don't.
+    # A formula needs no free parameter per term, so the right one reproduces every score. But its fit can
+    # miss the right parameters, so the right one may be among those that don't.
     if winner.hypothesis.formula and winner.share() < 1:
         statistics = f"{reproduced} with the documents' statistics"
         return False, False, f"{statistics}; no hypothesis reproduces all scores"
@@ -271,11 +271,8 @@ def verdict(winner: Fit, equal: Sequence[Fit]) -> tuple[bool, bool, str]:
         listed = " and ".join(sorted(other_models))
         return False, False, f"the best hypothesis does not differ significantly from {listed}"
     if winner.hypothesis.formula:
-        return (
-            True,
-            False,
-            "all scores are reproduced with the statistics of the documents, by no other model",
-        )
+        statistics = "the statistics of the documents"
+        return True, False, f"all scores are reproduced with {statistics}, by no other model"
     evidence = f"{share_beyond:.1%} of the scores beyond the free parameters are reproduced"
     return True, False, f"{evidence}, significantly more than by any other model"
 

@@ -42,6 +42,7 @@ class Sample:
         texts: each field's texts, by its name.
         titles: the topics' titles, by number.
         in_run: how many of the run's lines are for the task's topics, before sampling.
+        in_dataset: how many of these lines' documents are in the dataset.
         mean_lengths: known mean lengths in the whole collection, by field name.
     """
 
@@ -53,6 +54,7 @@ class Sample:
     texts: Mapping[str, tuple[str, ...]]
     titles: Mapping[str, str]
     in_run: int
+    in_dataset: int
     mean_lengths: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -81,7 +83,8 @@ def sample_of(
     lines = [line for line in run if line.topic in titles]
     ids_in_run = {line.document for line in lines}
     texts = {document.id: searched_fields(document) for document in documents if document.id in ids_in_run}
-    chosen = _drawn(line for line in lines if line.document in texts)
+    available = [line for line in lines if line.document in texts]
+    chosen = _drawn(available)
     if not chosen:
         raise ToucheError(
             f"{source} has none of the run's documents for its topics; pass the dataset of the run"
@@ -101,6 +104,7 @@ def sample_of(
         texts={name: tuple(texts[line.document][name] for line in chosen) for name in names},
         titles=titles,
         in_run=len(lines),
+        in_dataset=len(available),
         mean_lengths=_checked_lengths(mean_lengths, names),
     )
 
