@@ -23,6 +23,7 @@ ONE_FIELD = "premises and conclusion in one field"
 PARTS = ("premises", "conclusion")
 DISCUSSION = "discussion"  # the debate's title, which many corpora lack
 _OF_BEIR = {"text": "premises", "title": "conclusion"}  # BEIR's field names for parts of an argument
+_LEAST_AVAILABLE = 0.9  # share of a run's documents that a dataset contains if it's the whole collection
 _LEAST_ROUNDED = 0.9  # share of scores that need this number of decimals; a few may differ
 
 Array = npt.NDArray[np.float64]
@@ -56,6 +57,11 @@ class Sample:
     in_run: int
     in_dataset: int
     mean_lengths: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def can_be_complete(self) -> bool:
+        """Whether the dataset can be the run's whole collection: it contains most of the run's documents."""
+        return self.in_dataset >= _LEAST_AVAILABLE * self.in_run
 
 
 def sample_of(

@@ -22,7 +22,6 @@ from touche.lab.identification.samples import Integers, Sample
 
 _BATCH = 4  # problems sent to a process at a time
 CLOSED = 0.8  # share of scores that a closed form must reproduce
-_COMPLETE = 0.9  # share of a run's documents that a dataset must contain, so that closed forms are tried
 _ROUGH = 1e-3  # the smallest gain of coarse scales, while fits only select hypotheses
 
 _log = logging.getLogger(__name__)
@@ -52,10 +51,7 @@ def search(
         ToucheError: if fitting processes die.
     """
     counts = count_terms(sample, documents=documents)
-    if sample.in_dataset < _COMPLETE * sample.in_run:
-        lacking = sample.in_run - sample.in_dataset
-        _log.debug("no closed forms: the dataset lacks %d of %d documents", lacking, sample.in_run)
-    elif documents is not None:
+    if documents is not None and sample.can_be_complete:
         fits, tried = _search_closed(sample, counts)
         if fits:
             return fits, {}, tried
