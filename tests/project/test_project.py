@@ -11,8 +11,8 @@ import yaml
 
 from conftest import ROOT
 from pages import PAGES, steps
-from touche import lucene
 from touche.data.sources import official
+from touche.io.optional import PYSERINI
 from touche.tasks import datasets
 
 
@@ -74,4 +74,4 @@ def test_versions_and_titles_agree_and_versions_are_pinned_in_one_place_each() -
     pins = (ROOT / "constraints.txt").read_text().replace("_", "-").lower().split()
     names = {re.split("[>=]", requirement)[0] for requirement in project["dependencies"]}
     assert names <= {pin.split("==")[0] for pin in pins} and "pyserini" not in str(pins)
-    assert (ROOT / "pyserini.txt").read_text().splitlines()[-1] == lucene.PYSERINI
+    assert (ROOT / "pyserini.txt").read_text().splitlines()[-1] == PYSERINI

@@ -12,12 +12,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from made_up_reports import Reports, published
 
 import touche as package
 from conftest import Touche, Write
+from random_examples import given, st
 from spotcheck import run_of, run_text
 from touche import tasks
 from touche.baselines.expected import SCRIPT
