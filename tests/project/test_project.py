@@ -13,7 +13,7 @@ from conftest import ROOT
 from pages import PAGES, steps
 from touche.data.sources import official
 from touche.io.optional import PYSERINI
-from touche.tasks import datasets
+from touche.tasks import datasets, ids
 
 
 def test_baselines_and_the_starter_import_from_touche_alone_and_nothing_of_each_other() -> None:
@@ -45,6 +45,13 @@ def test_files_and_headings_that_the_documentation_names_exist() -> None:
             target = page.parent / name if name else page
             known = "." in anchor or not anchor or anchor in anchors(target)  # make site knows those of names
             assert target.exists() and known, f"{page}: {name}#{anchor}"
+
+
+def test_tasks_that_are_made_up_have_no_id_that_a_real_one_could_get() -> None:
+    """Otherwise, the card of that task would break tests and guides. The year 2099 is far enough."""
+    for path in [*PAGES, *(ROOT / "tests").rglob("*.py")]:
+        named = re.findall(r"\btouche-20[0-8]\d-task-\d+\b", path.read_text(encoding="utf-8"))
+        assert {*named} <= {*ids()}, path
 
 
 def test_workflows_and_issue_forms_are_valid_and_fetch_all_that_needs_no_agreement() -> None:
