@@ -8,7 +8,7 @@ from conftest import ROOT, Touche, Write
 from spotcheck import run_text
 from touche.errors import one_line
 from touche.io import optional, origin
-from touche.io.formats import csv_text
+from touche.io.formats import FORMATS, csv_text
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ def test_signs_that_would_break_a_line_or_steer_a_terminal_are_written_out(text:
     assert one_line(text) == shown
 
 
-@pytest.mark.parametrize("style", ["table", "csv", "markdown", "latex", "html"])
+@pytest.mark.parametrize("style", FORMATS)
 @pytest.mark.parametrize("command", ["evaluate", "lint"])
 def test_no_tag_and_no_name_of_a_file_reaches_the_terminal_as_it_is(
     touche: Touche, write: Write, command: str, style: str

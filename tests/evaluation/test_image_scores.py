@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import touche as package
 from conftest import Touche, Write
+from random_examples import given, st
 from spotcheck import table_of
 from touche.data import judgments
 from touche.errors import ToucheError

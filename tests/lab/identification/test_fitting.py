@@ -5,11 +5,10 @@ from math import log, log2, pi
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from identifying import PAIR, STANDARD, made_counts
 from oracles.formulas import length_in_one_byte
+from random_examples import given, st
 from touche.lab.identification.differentiable_models import BM25, CLASSIC, DPH, LM_DIRICHLET, MODELS
 from touche.lab.identification.fitting import TOLERANCE, Problem, describe_fit, fit
 from touche.lab.identification.hypotheses import MAXIMUM, SUM, Hypothesis
