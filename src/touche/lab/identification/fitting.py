@@ -261,7 +261,9 @@ class Problem:
         field with the lower score, so we add the fields up instead.
         """
         total = replace(self, hypothesis=replace(self.hypothesis, combination=SUM))
-        return int(np.linalg.matrix_rank(total.jacobian(numbers)))
+        jacobian = total.jacobian(numbers)
+        # numpy before 2.4.5 raises an error for the rank of an empty matrix.
+        return int(np.linalg.matrix_rank(jacobian)) if jacobian.size else 0
 
     def _by_document(self, index: int, values: Array) -> Array:
         """Adds up a field's term values by document. ``index`` is the field's."""
