@@ -46,8 +46,7 @@ lucene: $(DEMO)
 test: $(READY)
 	$(PYTEST) -m "not slow and not nightly" $(CHOSEN)
 
-# Run the quick tests with the lowest versions that pyproject.toml allows, which need Python 3.11 or 3.12. One test is left out: numpy
-# before 2.4.5 raises an error for the rank of an empty matrix.
+# Run the quick tests with the lowest versions that pyproject.toml allows, which need Python 3.11 or 3.12.
 test-lowest: $(READY)
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(LOWEST)
 	$(BIN)/uv pip install --quiet --python $(LOWEST) --resolution lowest-direct --editable ".[dev]"
