@@ -42,10 +42,9 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 
 
 @pytest.fixture(autouse=True)
-def in_the_clone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def in_the_clone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     """Tests run in the clone, see only the data that they request, and do not touch the user's cache."""
     logging.getLogger("touche").setLevel(logging.NOTSET)  # --verbose of an earlier test is over
-    places.shipped.cache_clear()  # so is its clone
     monkeypatch.chdir(ROOT)
     for variable in ("TOUCHE_DATA", "inputDataset", "outputDir", "GITHUB_STEP_SUMMARY"):
         monkeypatch.delenv(variable, raising=False)
@@ -55,6 +54,8 @@ def in_the_clone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.setenv(variable, "127.0.0.1")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(places, "exists", _exists_unless_fetched)
+    yield
+    places.shipped.cache_clear()  # the next test may have another clone
 
 
 def _exists_unless_fetched(path: Path) -> bool:

@@ -16,9 +16,10 @@ from touche.baselines.baseline_files import files_in
 from touche.baselines.starter import write_baseline
 from touche.errors import ToucheError
 from touche.io import progress
+from touche.io.origin import PROJECT
 from touche.runners import baseline_images, container_runs, image_builds
 from touche.runners.programs import Log
-from touche.tira.provenance import DATASET_VARIABLE, PROJECT
+from touche.tira.metadata import DATASET_VARIABLE
 
 pytest_plugins = ["engines"]
 
