@@ -1,7 +1,7 @@
 """Published values per topic, in tables next to the cards: one per dimension, with a row per run."""
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -150,6 +150,39 @@ def equal_runs(task: Task, measure: str, values: Mapping[str, Mapping[str, float
             dimensions.setdefault(record.dimension, {})[record.topic] = record.value
     equal = [tag for tag, dimensions in runs.items() if dimensions == rounded_values]
     return [next(row for row in task.published if row.tag == tag) for tag in equal]
+
+
+RunValues = Mapping[tuple[str, str], float]
+"""A run's values by dimension and topic."""
+
+
+@dataclass(frozen=True)
+class RunWithTopics:
+    """A published run's values of topics.
+
+    Attributes:
+        team, tag: as in ``Published``.
+        values: its values by dimension and topic.
+    """
+
+    team: str
+    tag: str
+    values: RunValues
+
+
+def runs_with_topics(task: Task, measure: str, dimensions: Collection[str]) -> list[RunWithTopics]:
+    """Returns a task's published runs with their values of topics, without runs that share a tag.
+
+    Args:
+        task: the task.
+        measure: the measure's name.
+        dimensions: the dimensions whose values are returned.
+    """
+    runs = dict[tuple[str, str], dict[tuple[str, str], float]]()
+    for record in values_of_topics(task):
+        if record.measure == measure and record.dimension in dimensions and not record.is_ambiguous:
+            runs.setdefault((record.team, record.tag), {})[record.dimension, record.topic] = record.value
+    return [RunWithTopics(team, tag, values) for (team, tag), values in runs.items()]
 
 
 def identifies_run(values: Mapping[str, float]) -> bool:

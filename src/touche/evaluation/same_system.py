@@ -1,0 +1,230 @@
+"""Is a rerun the same system as its original? A verdict with its error rate.
+
+A large p-value doesn't show that two runs come from the same system: of all pairs of different teams' runs of
+2021 task 1, the paired t-test finds no difference for 61%. Equal values of single topics do show it, because
+different systems rarely have them. How rarely is counted on the published topic values of all teams' runs.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from math import comb
+from statistics import fmean
+
+import numpy as np
+from numpy.typing import NDArray
+
+from touche.tasks import Task
+from touche.tasks import task as task_with_id
+from touche.tasks.per_topic import RunValues, runs_with_topics
+from touche.tasks.task_records import rounded
+
+IDENTICAL = "identical"
+REPRODUCED = "reproduced"
+SIMILAR = "similar"
+NOT_SHOWN = "not shown"
+OTHER_TEAMS = 0.01  # the share of pairs of different teams' runs that may be as close as a reproduced run
+SAME_TEAM = 0.10  # the same for pairs of one team's runs, many of which are variants of one system
+_SETS = 200  # random sets of topics, over which means are compared
+SIMILAR_MEANS = 0.05  # the share of pairs of different teams' runs whose means may be as close as a similar run's
+
+
+@dataclass(frozen=True, kw_only=True)
+class Closeness:
+    """How close a rerun's topic values are to its original's, and how often other runs are as close.
+
+    Shares of pairs are over all pairs of the task's published runs that have a value for each topic. Pairs
+    that are equal in every topic are left out: they are copies, which means the same system.
+
+    Attributes:
+        topics: how many topics are compared.
+        values: how many values are compared, one per topic and dimension.
+        equal: how many of these are equal, to the published tables' decimals.
+        difference: the largest difference between the two runs' means, over the dimensions.
+        copies: how many other published runs equal the original in each of the task's topics.
+        other_teams: how many other teams' runs, without copies, are as close to the original as the rerun.
+        same_team: how many of the same team's runs, without copies, are as close.
+        next: the most values that another published run has in common with the original, without copies.
+        pairs: the number of pairs of different teams' runs.
+        share_of_pairs: the share of these pairs with at least as many equal values, as the mean over all sets
+            of as many topics.
+        team_pairs: the number of pairs of one team's runs.
+        share_of_team_pairs: the share of these pairs with at least as many equal values.
+        share_of_means: the share of pairs of different teams' runs whose means differ by at most as much in
+            each dimension, as the mean over random sets of as many topics.
+    """
+
+    topics: int
+    values: int
+    equal: int
+    difference: float
+    copies: int
+    other_teams: int
+    same_team: int
+    next: int
+    pairs: int
+    share_of_pairs: float
+    team_pairs: int
+    share_of_team_pairs: float
+    share_of_means: float
+
+    @property
+    def verdict(self) -> str:
+        """``identical``, ``reproduced``, ``similar`` or ``not shown``, decided by the shares of pairs."""
+        if self.share_of_pairs <= OTHER_TEAMS and self.share_of_team_pairs <= SAME_TEAM:
+            return IDENTICAL if self.equal == self.values else REPRODUCED
+        return SIMILAR if self.share_of_means <= SIMILAR_MEANS else NOT_SHOWN
+
+
+@dataclass(frozen=True)
+class _Table:
+    """The published values of a task's runs that have a value for each topic.
+
+    Attributes:
+        teams, tags: each run's team and tag.
+        topics: the topics.
+        values: the runs' values, in the shape (runs, dimensions, topics).
+        first, second: the indexes of both runs of each pair, without copies.
+        same_team: whether a pair's runs are from one team.
+        equal: each pair's number of equal dimensions by topic, in the shape (pairs, topics).
+    """
+
+    teams: NDArray[np.str_]
+    tags: NDArray[np.str_]
+    topics: list[str]
+    values: NDArray[np.float64]
+    first: NDArray[np.intp]
+    second: NDArray[np.intp]
+    same_team: NDArray[np.bool_]
+    equal: NDArray[np.intp]
+
+
+@cache
+def _table(task_id: str, measure: str, dimensions: tuple[str, ...]) -> _Table | None:
+    """Returns a task's published topic values in these dimensions; None if there are fewer than two runs."""
+    runs = runs_with_topics(task_with_id(task_id), measure, dimensions)
+    keys = set[tuple[str, str]]().union(*(run.values for run in runs))
+    complete = [run for run in runs if run.values.keys() == keys]
+    if len(complete) < 2:
+        return None
+    topics = sorted({topic for _, topic in keys})
+    values = np.array(
+        [[[run.values[dimension, topic] for topic in topics] for dimension in dimensions] for run in complete]
+    )
+    teams = np.array([run.team for run in complete])
+    first, second = np.triu_indices(len(complete), 1)
+    equal = (values[first] == values[second]).sum(axis=1)
+    differ = ~(equal == len(dimensions)).all(axis=1)
+    return _Table(
+        teams=teams,
+        tags=np.array([run.tag for run in complete]),
+        topics=topics,
+        values=values,
+        first=first[differ],
+        second=second[differ],
+        same_team=(teams[first] == teams[second])[differ],
+        equal=equal[differ],
+    )
+
+
+def closeness(task: Task, measure: str, original: RunValues, rerun: RunValues, tag: str) -> Closeness | None:
+    """Compares a rerun's topic values with its original's, and both with the task's published runs.
+
+    Args:
+        task: the task.
+        measure: the values' measure, such as ``nDCG@5``.
+        original: the original's values by dimension and topic, published or computed from its run. The topics
+            that have a value in each dimension are compared.
+        rerun: the rerun's values. A missing value isn't equal, and counts 0 in the mean.
+        tag: the original's tag, by which the published run that it is can be told from copies.
+
+    Returns:
+        None if no values of topics are published for the task's dimensions, or there is no topic to compare.
+    """
+    dimensions = tuple(dict.fromkeys(dimension for dimension, _ in original))
+    table = _table(task.id, measure, dimensions)
+    if table is None:
+        return None
+    positions = [
+        position
+        for position, topic in enumerate(table.topics)
+        if all((dimension, topic) in original for dimension in dimensions)
+    ]
+    if not positions:
+        return None
+    keys = [[(dimension, table.topics[position]) for position in positions] for dimension in dimensions]
+    # nan equals nothing
+    original_values, rerun_values = (
+        np.array([[rounded(run[key], task.decimals) if key in run else np.nan for key in row] for row in keys])
+        for run in (original, rerun)
+    )
+    equal = int((original_values == rerun_values).sum())
+    difference = float(abs(original_values.mean(axis=1) - np.nan_to_num(rerun_values).mean(axis=1)).max())
+    published = table.values[:, :, positions]
+    in_common = (published == original_values).sum(axis=(1, 2))
+    # The original itself is the published run with all its values, preferably the one with its tag.
+    same = np.flatnonzero(in_common == len(positions) * len(dimensions))
+    itself = next((index for index in same if table.tags[index] == tag), next(iter(same), None))
+    is_copy = np.zeros(len(published), bool)
+    from_team = np.zeros(len(published), bool)
+    if itself is not None:
+        is_copy = (table.values == table.values[itself]).all(axis=(1, 2))  # also true for itself
+        from_team = table.teams == table.teams[itself]
+    as_close = (in_common >= equal) & ~is_copy
+    shares = _shares(table, len(positions), equal)
+    return Closeness(
+        topics=len(positions),
+        values=len(positions) * len(dimensions),
+        equal=equal,
+        difference=difference,
+        copies=max(0, int(is_copy.sum()) - 1),
+        other_teams=int((as_close & ~from_team).sum()),
+        same_team=int((as_close & from_team).sum()),
+        next=int(in_common[~is_copy].max(initial=0)),
+        pairs=int((~table.same_team).sum()),
+        share_of_pairs=float(shares[~table.same_team].mean()),
+        team_pairs=int(table.same_team.sum()),
+        share_of_team_pairs=float(shares[table.same_team].mean()),
+        share_of_means=_share_of_means(table, len(positions), difference),
+    )
+
+
+def _shares(table: _Table, topics: int, least: int) -> NDArray[np.float64]:
+    """Returns, for each pair, the share of sets of ``topics`` topics with at least ``least`` equal values."""
+    counts, which = np.unique(np.sort(table.equal, axis=1), axis=0, return_inverse=True)
+    shares = [share_of_sets(Counter(row.tolist()), topics, least) for row in counts]
+    return np.array(shares)[which.ravel()]
+
+
+def _share_of_means(table: _Table, topics: int, difference: float) -> float:
+    """Returns how many pairs of different teams' runs have means that differ by at most ``difference``."""
+    random = np.random.default_rng(0)
+    first = table.first[~table.same_team]
+    second = table.second[~table.same_team]
+    shares = []
+    for _ in range(_SETS):
+        chosen = random.choice(len(table.topics), topics, replace=False)
+        means = table.values[:, :, chosen].mean(axis=2)
+        distances = abs(means[first] - means[second]).max(axis=1)  # the largest over the dimensions
+        shares.append(float((distances <= difference + 1e-9).mean()))
+    return fmean(shares)
+
+
+def share_of_sets(equal: Mapping[int, int], topics: int, least: int) -> float:
+    """Returns the share of all sets of topics in which two runs have enough equal values.
+
+    Args:
+        equal: in how many topics the runs have 0, 1, 2, ... equal values.
+        topics: how many topics a set has.
+        least: how many equal values are enough.
+    """
+    sets = Counter({(0, 0): 1})  # how many sets there are with so many topics and so many equal values
+    for equal_in_topic, available in equal.items():
+        larger = Counter[tuple[int, int]]()
+        for (size, total), number in sets.items():
+            for added in range(min(available, topics - size) + 1):
+                larger[size + added, total + added * equal_in_topic] += number * comb(available, added)
+        sets = larger
+    enough = sum(number for (size, total), number in sets.items() if size == topics and total >= least)
+    return enough / comb(sum(equal.values()), topics)
