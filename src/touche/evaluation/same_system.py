@@ -15,6 +15,7 @@ from statistics import fmean
 import numpy as np
 from numpy.typing import NDArray
 
+from touche.errors import counted
 from touche.tasks import Task
 from touche.tasks import task as task_with_id
 from touche.tasks.per_topic import RunValues, runs_with_topics
@@ -27,7 +28,9 @@ NOT_SHOWN = "not shown"
 OTHER_TEAMS = 0.01  # the share of pairs of different teams' runs that may be as close as a reproduced run
 SAME_TEAM = 0.10  # the same for pairs of one team's runs, many of which are variants of one system
 _SETS = 200  # random sets of topics, over which means are compared
-SIMILAR_MEANS = 0.05  # the share of pairs of different teams' runs whose means may be as close as a similar run's
+SIMILAR_MEANS = (
+    0.05  # the share of pairs of different teams' runs whose means may be as close as a similar run's
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +48,7 @@ class Closeness:
         copies: how many other published runs equal the original in each of the task's topics.
         other_teams: how many other teams' runs, without copies, are as close to the original as the rerun.
         same_team: how many of the same team's runs, without copies, are as close.
-        next: the most values that another published run has in common with the original, without copies.
+        next: the most values that any run that isn't as close has in common with the original.
         pairs: the number of pairs of different teams' runs.
         share_of_pairs: the share of these pairs with at least as many equal values, as the mean over all sets
             of as many topics.
@@ -75,6 +78,51 @@ class Closeness:
         if self.share_of_pairs <= OTHER_TEAMS and self.share_of_team_pairs <= SAME_TEAM:
             return IDENTICAL if self.equal == self.values else REPRODUCED
         return SIMILAR if self.share_of_means <= SIMILAR_MEANS else NOT_SHOWN
+
+    def __str__(self) -> str:
+        return f"{self._verdict_with_reason} {self._other_runs}"
+
+    @property
+    def _verdict_with_reason(self) -> str:
+        """The verdict in a sentence, with the counts that decide it."""
+        equal = f"{self.equal} of {self.values} topic values are equal"
+        teams = f"{_percent(self.share_of_pairs, self.pairs)} of different teams' runs"
+        if self.verdict in (IDENTICAL, REPRODUCED):
+            return f"{equal}: {self.verdict}. On {counted(self.topics, 'topic')}, {teams} would pass."
+        means = f"the means differ by {self.difference:.3f}"
+        as_close = f"{_percent(self.share_of_means, self.pairs)} of different teams' runs are as close"
+        if self.verdict == SIMILAR:
+            return f"{equal}, and {means}; {as_close}: {SIMILAR}."
+        if self.equal == self.values:
+            one_team = f"{_percent(self.share_of_team_pairs, self.team_pairs)} of one team's runs"
+            return (
+                f"{equal}, but on {counted(self.topics, 'topic')} so are {teams} and {one_team}: {NOT_SHOWN}."
+            )
+        return f"{equal}, and {means}; {as_close}: {NOT_SHOWN}."
+
+    @property
+    def _other_runs(self) -> str:
+        """How close the other published runs come to the original, in a sentence."""
+        kinds = {
+            "a copy": self.copies,
+            "of the same team": self.same_team,
+            "of another team": self.other_teams,
+        }
+        as_close = sum(kinds.values())
+        next_run = f"the next has {self.next} of {self.values}"
+        if not as_close:
+            return f"No other published run comes as close; {next_run}."
+        which = ", ".join(
+            f"{number} {kind}" if as_close > 1 else kind for kind, number in kinds.items() if number
+        )
+        return f"Of the other published runs, {as_close} {'comes' if as_close == 1 else 'come'} as close ({which}); {next_run}."
+
+
+def _percent(share: float, pairs: int) -> str:
+    """Returns a share of pairs in words, with two digits."""
+    if not share:
+        return f"none of {pairs:,} pairs"
+    return f"{100 * share:.2g}% of pairs" if share >= 1e-6 else "less than 0.0001% of pairs"
 
 
 @dataclass(frozen=True)
@@ -156,7 +204,9 @@ def closeness(task: Task, measure: str, original: RunValues, rerun: RunValues, t
     keys = [[(dimension, table.topics[position]) for position in positions] for dimension in dimensions]
     # nan equals nothing
     original_values, rerun_values = (
-        np.array([[rounded(run[key], task.decimals) if key in run else np.nan for key in row] for row in keys])
+        np.array(
+            [[rounded(run[key], task.decimals) if key in run else np.nan for key in row] for row in keys]
+        )
         for run in (original, rerun)
     )
     equal = int((original_values == rerun_values).sum())
@@ -181,7 +231,7 @@ def closeness(task: Task, measure: str, original: RunValues, rerun: RunValues, t
         copies=max(0, int(is_copy.sum()) - 1),
         other_teams=int((as_close & ~from_team).sum()),
         same_team=int((as_close & from_team).sum()),
-        next=int(in_common[~is_copy].max(initial=0)),
+        next=int(in_common[in_common < equal].max(initial=0)),
         pairs=int((~table.same_team).sum()),
         share_of_pairs=float(shares[~table.same_team].mean()),
         team_pairs=int(table.same_team.sum()),
