@@ -15,7 +15,7 @@ PIP := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt $(BIN
 FOR_ARM := pip has to compile pytrec-eval-terrier here; install gcc, libc6-dev and python3-dev, and allow access to github.com
 # A process that crashes ends the tests; replaced, it could leave them waiting for ever.
 PYTEST := $(BIN)/pytest -n auto --dist loadgroup --max-worker-restart 0
-# RUNNER is docker or podman; for regress also local (the default) or tira.
+# RUNNER is a value of --runner; make regress runs on this machine without it.
 IN := $(if $(RUNNER),--runner $(RUNNER))
 
 # Exceptions of C++ need libstdc++ at the start; pytrec_eval mixes malloc and delete; Java handles its own faults.
@@ -71,7 +71,7 @@ regress: $(READY)
 	$(BIN)/touche regress --twice $(IN)
 	$(BIN)/touche identify --check
 
-# Build the image of every baseline. RUNNER=podman uses Podman; PYTHON_IMAGE names another Python image than the pinned one.
+# Build the image of every baseline. PYTHON_IMAGE names another Python image than the pinned one.
 # The builds of this project's own Dockerfiles may use the machine's network, which works in more places.
 images: export BUILD_NETWORK ?= host
 images: $(READY)

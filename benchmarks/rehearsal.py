@@ -66,7 +66,7 @@ class _Silent(SimpleHTTPRequestHandler):
 @click.argument("baselines", nargs=-1)
 @click.option("--dataset", "datasets", multiple=True, type=click.Choice(DATASETS), help="Default: all.")
 @click.option("--share", default=1.0, show_default=True, help="The part of the documents.")
-@click.option("--runner", default="local", show_default=True, help="local, docker or podman.")
+@click.option("--runner", default="local", show_default=True, help="As for touche regress.")
 @click.option("--results", default=RESULTS, type=click.Path(path_type=Path), help="The file to add lines to.")
 def main(
     folder: Path, baselines: Sequence[str], datasets: Sequence[str], share: float, runner: str, results: Path

@@ -7,7 +7,7 @@ from conftest import ROOT
 from touche.baselines.extras import extra_in_dockerfile
 from touche.data.places import shipped_baselines
 from touche.runners import image_builds
-from touche.runners.limits import PROGRAMS
+from touche.runners.limits import CONTAINER_PROGRAMS
 from touche.runners.programs import succeeds
 
 OF_LUCENE = [name for name in shipped_baselines() if extra_in_dockerfile(name) == "lucene"]  # built at night
@@ -16,7 +16,7 @@ BASELINES = [name for name in shipped_baselines() if name not in OF_LUCENE]
 
 def programs() -> list[str]:
     """Docker and Podman, as far as they run here."""
-    return [name for name in PROGRAMS if shutil.which(name) and succeeds(name, "info")]
+    return [name for name in CONTAINER_PROGRAMS if shutil.which(name) and succeeds(name, "info")]
 
 
 @cache

@@ -148,9 +148,10 @@ def test_published_results_are_selected_by_the_library() -> None:
     )
     every = package.published_topics("touche-2021-task-1")
     ours = package.published_topics("touche-2021-task-1", only_baselines=True)
-    assert {row.baseline for row in every} == {True, False} and {row.baseline for row in ours} == {True}
+    assert {value.row.baseline for value in every} == {True, False}
+    assert {value.row.baseline for value in ours} == {True}
     team = package.published_topics("touche-2021-task-1", team="Elrond")
-    assert list(team) == [row for row in every if row.team == "Elrond"]
+    assert list(team) == [value for value in every if value.row.team == "Elrond"]
     with pytest.raises(ToucheError, match="'Elron'; did you mean Elrond"):
         package.published_topics("touche-2021-task-1", team="Elron")
 

@@ -52,7 +52,7 @@ class Cell:
     @property
     def id(self) -> str:
         """The id of the popover."""
-        return f"{self.first.baseline}--{self.first.dataset}"
+        return f"{self.first.expected.baseline}--{self.first.dataset}"
 
     @property
     def share(self) -> str:
@@ -88,7 +88,7 @@ class Cell:
                 missing="" if self.reproduces_topics else "some values differ",
             )
             steps.append(topics)
-        on_sample = [record for record in self.records if record.sample is not None]
+        on_sample = [record for record in self.records if record.sample]
         if on_sample:
             sample = Step(
                 part="A sample, which is not published",
@@ -103,11 +103,9 @@ class Cell:
 def _commands(records: Iterable[Reproduction], dataset: str) -> list[str]:
     """Returns the run and the evaluation of each variant of a baseline, in two lines."""
     commands = []
-    for command, variant in group_by(records, lambda record: record.command).items():
-        measures = dict.fromkeys(record.measure for record in variant)
-        is_default = all(
-            record.measure == str(task(record.dataset).measure_for(record.dimension)) for record in variant
-        )
+    for command, variant in group_by(records, lambda record: record.expected.command).items():
+        measures = dict.fromkeys(record.expected.measure for record in variant)
+        is_default = all(record.expected.has_task_measure for record in variant)
         evaluation = evaluation_command(dataset, [] if is_default else measures)
         commands.append(f"{run_command(command, dataset)}\n{evaluation}")
     return commands
@@ -117,9 +115,9 @@ def matrix() -> str:
     """Returns the matrix as HTML without indentation, which Markdown would take for code."""
     cells: dict[tuple[str, str], list[Reproduction]] = {}
     for record in touche.reproductions():
-        cells.setdefault((record.baseline, record.dataset), []).append(record)
+        cells.setdefault((record.expected.baseline, record.dataset), []).append(record)
     for records in cells.values():
-        records.sort(key=lambda record: record.command != record.baseline)
+        records.sort(key=lambda record: bool(record.expected.options))
     datasets = sorted({dataset for _, dataset in cells}, key=lambda name: (not _is_touche(name), name))
     templates = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
     templates.filters |= {"score": tables.rounded, "judged": tables.judged}

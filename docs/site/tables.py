@@ -21,7 +21,7 @@ from touche.errors import ToucheError
 from touche.io.grouping import group_by
 from touche.regression.log import LOG_FILE, read_log
 from touche.regression.reproductions import Reproduction
-from touche.tasks import all_tasks, public_runs, task
+from touche.tasks import all_tasks, public_runs
 from touche.tasks.own_measures import OWN_MEASURES
 
 ROOT = Path(__file__).parents[2]
@@ -96,7 +96,7 @@ def overview() -> str:
         baseline = f"**[{name}](../../baselines/{name}/README.md)**<br>{about(name)}"
         section = f"[{exactness(name)}](../../baselines/{name}/README.md#{anchor(name)})"
         image = _image(name)
-        by_row = group_by(_records().get(name, []), lambda record: (record.dataset, record.command))
+        by_row = group_by(_records().get(name, []), lambda record: (record.dataset, record.expected.command))
         for records in by_row.values() or [[]]:
             lines.append([baseline, *_cells(records), section, image])
             baseline = section = image = ""  # only in the first row of a baseline
@@ -109,12 +109,12 @@ def _cells(records: Sequence[Reproduction]) -> list[str]:
     if not records:
         return 5 * [_NOTHING]
     first = records[0]
-    options = first.command.removeprefix(first.baseline).strip()
+    options = " ".join(first.expected.arguments)
     cells = [
         [_short(first.dataset), *([f"`{options}`"] if options else [])],
-        [_with_dimension(record, record.published) for record in records if record.published is not None],
-        [_with_dimension(record, record.sample) for record in records if record.sample is not None],
-        dict.fromkeys(record.evaluator for record in records),
+        [_with_dimension(record.expected) for record in records if record.expected.published is not None],
+        [_with_dimension(record.sample) for record in records if record.sample],
+        dict.fromkeys(record.expected.evaluator for record in records),
         dict.fromkeys(filter(None, map(judged, records))),
     ]
     return ["<br>".join(cell) or _NOTHING for cell in cells]
@@ -125,13 +125,14 @@ def summary() -> str:
     lines = []
     for name in in_order():
         records = _records().get(name, [])
-        published = next((record for record in records if record.published is not None), None)
-        on_sample = [record for record in records if record.sample is not None]
+        published = next((record for record in records if record.expected.published is not None), None)
+        on_sample = [record for record in records if record.sample]
         if published:
-            on_sample.sort(key=lambda record: (record != published, record.dimension != published.dimension))
+            dimension = published.expected.dimension
+            on_sample.sort(key=lambda record: (record != published, record.expected.dimension != dimension))
         sample = on_sample[0] if on_sample else None
         cells = [
-            _in_words(published, published.published if published else None),
+            _in_words(published, published.expected if published else None),
             _in_words(sample, sample.sample if sample else None),
             judged(sample) if sample else "",
         ]
@@ -197,7 +198,7 @@ def in_order() -> list[str]:
     """Returns the baselines, those with published values first."""
     return sorted(
         shipped_baselines(),
-        key=lambda name: all(record.published is None for record in _records().get(name, [])),
+        key=lambda name: all(record.expected.published is None for record in _records().get(name, [])),
     )
 
 
@@ -205,6 +206,11 @@ def judged(record: Reproduction) -> str:
     """Returns the judged share of the first documents on the sample; empty if it is unknown."""
     rerun = record.on_sample
     return f"{rerun.judged:.2f}" if rerun and rerun.judged is not None else ""
+
+
+def score(entry: ExpectedScore) -> str:
+    """Returns an expected score as tables print it."""
+    return rounded(float(entry.value))
 
 
 def rounded(value: float | None) -> str:
@@ -268,19 +274,15 @@ def _default(value: Any) -> str:
 @cache
 def _records() -> Mapping[str, Sequence[Reproduction]]:
     """Returns the values by each task's own measure, by baseline: Touché's before BEIR's, published first."""
-    records = [record for record in touche.reproductions() if record.measure == _measure(record)]
+    records = [record for record in touche.reproductions() if record.expected.has_task_measure]
     return group_by(
         sorted(records, key=_order),
-        lambda record: record.baseline,
+        lambda record: record.expected.baseline,
     )
 
 
 def _order(record: Reproduction) -> tuple[bool, bool]:
-    return not record.dataset.startswith("touche-"), record.published is None
-
-
-def _measure(record: Reproduction) -> str:
-    return str(task(record.dataset).measure_for(record.dimension))
+    return not record.dataset.startswith("touche-"), record.expected.published is None
 
 
 @cache
@@ -296,13 +298,13 @@ def _short(dataset: str) -> str:
     return name.replace("beir-webis-touche2020", "BEIR")
 
 
-def _with_dimension(record: Reproduction, value: float | None) -> str:
-    return f"{record.dimension.removeprefix('relevance-')}&nbsp;{rounded(value)}"
+def _with_dimension(entry: ExpectedScore) -> str:
+    return f"{entry.dimension.removeprefix('relevance-')}&nbsp;{score(entry)}"
 
 
-def _in_words(record: Reproduction | None, value: float | None) -> str:
-    """Returns a value with task and evaluator, such as ``0.469 (2022 task 2, touche)``."""
-    return f"{rounded(value)} ({_short(record.dataset)}, {record.evaluator})" if record else ""
+def _in_words(record: Reproduction | None, entry: ExpectedScore | None) -> str:
+    """Returns a score with task and evaluator, such as ``0.469 (2022 task 2, touche)``."""
+    return f"{score(entry)} ({_short(record.dataset)}, {entry.evaluator})" if record and entry else ""
 
 
 def _image(name: str) -> str:

@@ -154,23 +154,29 @@ CASES = [
     Case(
         "tasks --all",
         lambda _: library.published(),
-        rows=("^{rank}|...{name}|{tag}|{value:.3f}|", "^{team}|{tag}|{value:.3f}|{results}|"),
+        rows=(
+            "^{rank}|...{row.name}|{row.tag}|{row.value:.3f}|",
+            "^{row.team}|{row.tag}|{row.value:.3f}|{row.results}|",
+        ),
     ),
     Case(
         f"tasks {YEAR}",
         lambda _: library.published(YEAR),
-        rows=("^{rank}|...{name}|{tag}|{value:.3f}|",),
+        rows=("^{rank}|...{row.name}|{row.tag}|{row.value:.3f}|",),
         shown=lambda results: [row for row in results if row.is_shortlisted],
     ),
     Case(
         "tasks touche-2021-task-2 --per-topic --all",
         lambda _: library.published_topics("touche-2021-task-2"),
-        rows=("^{team}|{tag}|{dimension}|{topic}|{value:.3f}|{measure}",),
+        rows=("^{row.name}|{row.tag}|{row.dimension}|{topic}|{value:.3f}|{row.measure}",),
     ),
     Case(
         f"tasks {YEAR} --reproductions",
         lambda _: library.reproductions(YEAR),
-        rows=("^{baseline}...|{dataset}|{dimension}|{measure}|{evaluator}|{published:.3f}|{sample:.3f}|",),
+        rows=(
+            "^{expected.command}|{dataset}|{expected.dimension}|{expected.measure}|{expected.evaluator}|"
+            "{expected.published:.3f}|{sample.pinned:.3f}|",
+        ),
     ),
     Case(
         f"tasks check {' '.join(CARDS)}",

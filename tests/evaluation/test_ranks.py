@@ -20,7 +20,7 @@ TASK = tasks.task("touche-2022-task-2")
 
 
 def rows_of(task: str, dimension: str = "relevance") -> list[PublishedResult]:
-    return [row for row in library.published(task) if row.dimension == dimension]
+    return [result for result in library.published(task) if result.row.dimension == dimension]
 
 
 def values_of(row: Published) -> list[float]:
@@ -32,7 +32,7 @@ def values_of(row: Published) -> list[float]:
 def test_ranks_are_those_of_a_plain_bootstrap() -> None:
     """With other resamples and 4,000 of them, each end may differ by one rank."""
     rows = rows_of(TASK.id)
-    values = [values_of(row) for row in rows]
+    values = [values_of(result.row) for result in rows]
     generator = random.Random(7)
     samples = list[list[int]]()
     for _ in range(4000):
@@ -42,12 +42,12 @@ def test_ranks_are_those_of_a_plain_bootstrap() -> None:
         samples.append([1 + ordered.index(own) for own in sums])
     for row, ranks in zip(rows, zip(*samples, strict=True), strict=True):
         cuts = quantiles(ranks, n=40)
-        assert (row.rank_low, row.rank_high) == (
+        assert (row.level.low, row.level.high) == (
             pytest.approx(cuts[0], abs=1),
             pytest.approx(cuts[-1], abs=1),
         )
-    (boots,) = (row for row in rows if row.team == "Puss in Boots")
-    assert (boots.rank, boots.rank_low, boots.rank_high) == (20, 18, 21)
+    (boots,) = (result for result in rows if result.row.team == "Puss in Boots")
+    assert (boots.rank, boots.level.low, boots.level.high) == (20, 18, 21)
 
 
 def test_ranks_and_groups_by_hand() -> None:
@@ -97,12 +97,13 @@ def test_own_runs_are_resampled_with_the_published_ones() -> None:
 
 def test_a_published_run_has_its_published_rank_interval_and_group() -> None:
     rows = comparable(TASK, "relevance", "touche")
-    for row in rows_of(TASK.id):
-        values = topic_values(row)
+    for result in rows_of(TASK.id):
+        values = topic_values(result.row)
         assert not isinstance(values, str)
-        ranked = own_rank(TASK, rows, row.value, values)
+        ranked = own_rank(TASK, rows, result.row.value, values)
         found = ranked.rank, ranked.low, ranked.high, ranked.group
-        assert found == (row.rank, row.rank_low, row.rank_high, row.group)
+        level = result.level
+        assert found == (result.rank, level.low, level.high, level.group)
 
 
 def test_a_run_is_compared_with_each_published_run(touche: Touche, official: Path) -> None:
@@ -112,7 +113,7 @@ def test_a_run_is_compared_with_each_published_run(touche: Touche, official: Pat
     assert not any("Puss" in row.run_b for row in table)  # the run itself
     assert "is not compared with Puss in Boots (BM25-Baseline), because both" in table.warnings[0]
     (best,) = (row for row in table if "dense" in row.run_b and row.dimension == "relevance")
-    rows = {row.tag: values_of(row) for row in rows_of(TASK.id)}
+    rows = {result.row.tag: values_of(result.row) for result in rows_of(TASK.id)}
     values = rows["BM25-Baseline"], rows["levirank_dense_initial_retrieval"]
     assert best.p_t_test == pytest.approx(ttest_rel(*values).pvalue)
     assert best.p_t_test_holm is not None and best.p_t_test is not None and best.p_t_test_holm > best.p_t_test

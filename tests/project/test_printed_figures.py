@@ -92,7 +92,7 @@ def test_readme_counts_the_published_values_that_were_re_evaluated() -> None:
 
 
 def test_the_page_on_baselines_counts_the_published_values() -> None:
-    rows = touche.published()
+    rows = [result.row for result in touche.published()]
     beir = [row for row in rows if row.task.startswith("beir-")]
     runs = {(row.task, row.team, row.run, row.tag) for row in beir}
     stances = sum(row.dimension == "stance" for row in rows)

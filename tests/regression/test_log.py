@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import fmean
 
 import pytest
 
@@ -11,7 +12,7 @@ from small_clone import expect, row
 from touche.baselines.expected import read_expected
 from touche.errors import ToucheError
 from touche.regression.log import append_to_log, logged_scores, read_log
-from touche.regression.outcomes import Outcome, TopicValue
+from touche.regression.outcomes import Outcome
 from touche.runners.container_runs import Usage
 
 pytest_plugins = ["small_clone"]
@@ -84,20 +85,18 @@ def test_published_topic_values_are_counted_in_each_dimension(clone: Path) -> No
         'measure = "nDCG@5"\ntag = "dirichlet_multi_field"\n',
     )
     (entry,) = read_expected("dirichletlm")
-    values = [
-        TopicValue(dimension=dimension, topic=topic, published=0.5, rerun=rerun)
-        for dimension, topic, rerun in [
-            ("relevance", "51", 0.5),
-            ("relevance", "52", 0.4),
-            ("quality", "51", 0.5),
-            ("quality", "52", 0.5),
-        ]
-    ]
+    published = entry.topic_values
+    assert published["relevance"]["51"] == 0.277 and len(published["relevance"]) == 10
+    mean = round(fmean(published["relevance"].values()), 5)
+    others = {topic: value for topic, value in published["relevance"].items() if topic != "51"}
     usage = Usage(wall=1.0, image="sha256:0f")
-    outcome = Outcome(entry, "changed", got="3 of 4", topics=values, usage=usage)
-    relevance, quality = logged_scores(outcome, "Ada")
-    assert (relevance.topics, relevance.reproduced, relevance.expected, relevance.got) == (2, 1, 0.5, 0.45)
-    assert (quality.topics, quality.reproduced, quality.difference) == (2, 2, 0.0)
+    for rerun, difference in ((others | {"51": 0.177}, -0.01), (others, -0.0277)):  # a missing topic counts 0
+        topics = {"relevance": rerun, "quality": published["quality"]}
+        outcome = Outcome(entry, "changed", got="19 of 20", topics=topics, usage=usage)
+        relevance, quality = logged_scores(outcome, "Ada")
+        assert (relevance.topics, relevance.reproduced, relevance.expected) == (10, 9, mean)
+        assert (relevance.got, relevance.difference) == (round(mean + difference, 5), difference)
+        assert (quality.topics, quality.reproduced, quality.difference) == (10, 10, 0.0)
     assert {row.image for row in (relevance, quality)} == {"sha256:0f"}
 
 

@@ -29,17 +29,19 @@ def log(clone: Path) -> Path:
 
 
 def relevance() -> Reproduction:
-    return next(row for row in package.reproductions(TASK) if row.dimension == "relevance")
+    return next(row for row in package.reproductions(TASK) if row.expected.dimension == "relevance")
 
 
 def test_a_value_without_a_rerun_says_why(log: Path) -> None:
     row = relevance()
-    assert (row.published, row.tolerance, row.sample) == (0.626, 0.01, 0.46637)
+    assert row.sample is not None
+    assert (row.expected.published, row.tolerance, row.sample.pinned) == (0.626, 0.01, 0.46637)
     assert (row.last, row.missing) == (None, "not rerun yet; touche data fetch gets the corpus")
     assert row.rerun == f"touche run dirichletlm -i {TASK} -o out"
     assert row.evaluate == f"touche evaluate out/run.txt --task {TASK}"
     unpublished = package.reproductions("touche-2022-task-2")[0]
-    assert (unpublished.published, unpublished.missing) == (None, "no value is published")
+    assert (unpublished.expected.published, unpublished.missing) == (None, "no value is published")
+    assert unpublished.tolerance is None
 
 
 @pytest.mark.parametrize(

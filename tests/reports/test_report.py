@@ -55,7 +55,7 @@ def test_given_runs_stand_among_what_they_may_be_compared_with(part: TaskReport)
     assert [name for name, _, _ in boards["quality-trec_eval"]] == ["second", "first"]
     assert part.views[0].id == "relevance-trec_eval"  # the one with the most rows
     first_row = part.views[0].board[0]
-    assert first_row.published and first_row.shown is first_row.published
+    assert first_row.published and first_row.shown is first_row.published.row
     assert (first_row.shown.low, first_row.shown.high, first_row.shown.sources) == (0.9, 1.0, ("table 1",))
     scores = [row.shown for row in part.views[0].board if isinstance(row.shown, Score)]
     assert [score.judged for score in scores] == [7 / 8, 7 / 8]
@@ -129,7 +129,7 @@ def test_a_run_is_the_published_one_by_every_evaluator_if_it_is_by_one(reports: 
     # Zorro is above Boots; the run has no place, because an eighth of its results is unjudged.
     assert [row.number for row in boards["trec_eval"]] == [2, None]
     zorro = boards["trec_eval"][1].published
-    assert zorro and zorro.value == 1.0
+    assert zorro and zorro.row.value == 1.0
 
 
 def test_of_many_runs_the_best_of_each_team_stand_out_and_all_can_be_opened(

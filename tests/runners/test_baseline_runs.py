@@ -13,7 +13,7 @@ import pytest
 import touche as package
 from conftest import Touche, Write
 from touche.errors import ToucheError
-from touche.runners.limits import Limits
+from touche.runners.limits import RUNNER_NAMES, Limits
 from touche.tira import outputs, provenance
 from touche.trec.runs import read_run
 
@@ -159,7 +159,7 @@ def test_cells_without_a_value_are_missing_in_arguments_and_pages() -> None:
         ({"topics": QUERIES, "runner": "docker"}, "has its own topics"),
         ({"dataset": "s3a://bucket/corpus"}, "only Spark opens addresses"),
         ({"limits": Limits(cpus=2)}, "`limits` has no effect on the runner local; omit it"),
-        ({"runner": "spark"}, "there is no runner 'spark'; choose among local, docker, podman, tira"),
+        ({"runner": "spark"}, f"there is no runner 'spark'; choose among {', '.join(RUNNER_NAMES)}"),
         ({"statistics": "all.json", "runner": "docker"}, "have no effect on the runner docker; omit them"),
         ({"runner": "dokcer"}, "there is no runner 'dokcer'; did you mean docker"),
     ],

@@ -36,7 +36,7 @@ from touche.runners.container_runs import (
     run_in_tira,
     run_locally,
 )
-from touche.runners.limits import PROGRAMS, Limits
+from touche.runners.limits import CONTAINER_PROGRAMS, Limits
 from touche.runners.programs import output_of, succeeds
 
 # The images are built once, so their tests run on one processor.
@@ -361,7 +361,7 @@ def test_a_program_that_is_missing_or_does_not_run_is_named(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     command = ("run", "bm25", "-i", "spot-check/passages", "-o", tmp_path / "out", "--runner")
-    for program in PROGRAMS:
+    for program in CONTAINER_PROGRAMS:
         assert touche(*command, program)[::2] == (2, f"touche: {program} is not installed; install it\n")
     write("bin/docker", "#!/bin/sh\necho first >&2; echo permission denied >&2; exit 1\n").chmod(0o755)
     write("bin/podman", "#!/bin/sh\nexit 0\n").chmod(0o755)

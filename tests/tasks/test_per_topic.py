@@ -47,9 +47,7 @@ def test_means_of_topics_are_the_published_means() -> None:
         rows = [row for row in tasks.task(task_id).published if row.dimension != "stance"]
         topics = touche.published_topics(task_id)
         for row in rows:
-            values = [
-                topic.value for topic in topics if (topic.tag, topic.dimension) == (row.tag, row.dimension)
-            ]
+            values = [topic.value for topic in topics if topic.row == row]
             assert fmean(values) == pytest.approx(row.value, abs=0.001)
             compared += 1
     assert compared == 2 * (71 + 20 + 26)
@@ -60,8 +58,8 @@ def test_the_files_are_those_of_the_organizers(official: Path) -> None:
         _, *lines = path.read_text(encoding="utf-8").splitlines()
         printed = Counter(tuple(line.rsplit(",", 3)[1:]) for line in lines)
         task_id, _, dimension = path.stem.removesuffix("-per-topic").rpartition("-")
-        rows = [row for row in touche.published_topics(task_id) if row.dimension == dimension]
-        ours = Counter((row.tag, row.topic, str(row.value)) for row in rows)
+        values = [value for value in touche.published_topics(task_id) if value.row.dimension == dimension]
+        ours = Counter((value.row.tag, value.topic, str(value.value)) for value in values)
         assert {(tag.strip('"'), *others): n for (tag, *others), n in printed.items()} == {
             (tag.strip('"'), *others): n for (tag, *others), n in ours.items()
         }
@@ -69,9 +67,10 @@ def test_the_files_are_those_of_the_organizers(official: Path) -> None:
 
 def values_of(task_id: str, tag: str) -> dict[str, dict[str, float]]:
     values: dict[str, dict[str, float]] = {}
-    for row in touche.published_topics(task_id):
+    for published in touche.published_topics(task_id):
+        row = published.row
         if row.tag == tag and row.dimension != "stance":
-            values.setdefault(row.dimension, {})[row.topic] = row.value
+            values.setdefault(row.dimension, {})[published.topic] = published.value
     return values
 
 

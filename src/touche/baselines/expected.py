@@ -15,7 +15,7 @@ from touche.io.opening import texts_in
 from touche.io.toml import Name, Share, Strict, read_record
 from touche.tasks import MACRO_F1, STANCE, Measure, choice_of_id, dataset, is_dataset, measure_of
 from touche.tasks import datasets as known_datasets
-from touche.tasks.per_topic import values_of_topics
+from touche.tasks.per_topic import TopicValues, values_of_topics
 from touche.tasks.reported import reported_results
 from touche.tasks.task_records import Evaluator, rounded
 from touche.trec.runs import MAX_DEPTH
@@ -82,6 +82,11 @@ class Expected(Strict, kw_only=True, frozen=True):
         """The expected value; empty if there is none."""
         value: float | str = getattr(self, self.kind, "")
         return value
+
+    @property
+    def topic_values(self) -> TopicValues:
+        """The published values of single topics; empty if it's about something else."""
+        return {}
 
     @property
     def command(self) -> str:
@@ -223,8 +228,7 @@ class ExpectedTopics(Expected, kw_only=True, frozen=True):
     def checked(self) -> Self:
         task, _ = dataset(self.dataset)
         entry = replace(self, measure=_measure(self.measure, task.measure).name)
-        for dimension in self.dimensions:
-            entry.published(dimension)  # raises an error for an unknown dimension
+        _ = entry.topic_values  # raises an error for an unknown dimension or tag
         return entry
 
     @property
@@ -237,7 +241,7 @@ class ExpectedTopics(Expected, kw_only=True, frozen=True):
 
     @property
     def value(self) -> str:
-        number = sum(len(self.published(dimension)) for dimension in self.dimensions)
+        number = sum(len(values) for values in self.topic_values.values())
         return self.reproduced(number, number)
 
     @property
@@ -250,24 +254,31 @@ class ExpectedTopics(Expected, kw_only=True, frozen=True):
         """Returns in words how many topics have their published value."""
         return f"{number} of {total} published topic values"
 
-    def published(self, dimension: str) -> Mapping[str, float]:
-        """Returns the published value for each topic of the dataset.
+    @property
+    def topic_values(self) -> TopicValues:
+        """The published value for each topic of the dataset, in each dimension.
 
         Raises:
             ValueError: if a tag or a value is missing in the table, or there are two values per topic.
         """
+        return {dimension: self._published(dimension) for dimension in self.dimensions}
+
+    def _published(self, dimension: str) -> Mapping[str, float]:
+        """Returns the published value for each topic of the dataset; errors as for ``topic_values``."""
         task, _ = dataset(self.dataset)
-        rows_of_dimension = [
-            row for row in values_of_topics(task) if (row.dimension, row.measure) == (dimension, self.measure)
+        values_of_dimension = [
+            value
+            for value in values_of_topics(task)
+            if (value.row.dimension, value.row.measure) == (dimension, self.measure)
         ]
-        rows = [row for row in rows_of_dimension if row.tag == self.tag]
-        if not rows:
-            remedy = choice(self.tag, dict.fromkeys(row.tag for row in rows_of_dimension))
+        values_of_tag = [value for value in values_of_dimension if value.row.tag == self.tag]
+        if not values_of_tag:
+            remedy = choice(self.tag, dict.fromkeys(value.row.tag for value in values_of_dimension))
             problem = f"tag {self.tag!r} has no published values of topics for {dimension}, {self.measure}"
             raise ValueError(f"{problem}; {remedy}")
-        if any(row.is_ambiguous for row in rows):
+        if any(value.is_ambiguous for value in values_of_tag):
             raise ValueError(f"tag {self.tag!r} has several published values per topic; choose another tag")
-        values = {row.topic: row.value for row in rows}
+        values = {value.topic: value.value for value in values_of_tag}
         # A whole dataset doesn't set only_topics; the table itself says which topics count.
         missing = [topic for topic in task.only_topics if topic not in values]
         if missing:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
 
 import click
 
@@ -13,9 +12,9 @@ from touche.errors import ToucheError
 from touche.io.tables import Column, Sheet
 from touche.lab.verification import DIFFERENT, NOT_COMPARABLE, VerifiedImage, verify_image
 from touche.runners import baseline_images as library
-from touche.runners.limits import PROGRAMS
+from touche.runners.limits import CONTAINER_PROGRAMS, ContainerProgram
 
-_PARAMS = [argument("names", "[BASELINE...]", type=BASELINE), option("--runner", choices=PROGRAMS)]
+_PARAMS = [argument("names", "[BASELINE...]", type=BASELINE), option("--runner", choices=CONTAINER_PROGRAMS)]
 
 
 @click.group(cls=Group, example="touche images list")
@@ -24,7 +23,7 @@ def images() -> None:
 
 
 @images.command(example="touche images build bm25", params=_PARAMS)
-def build(names: Sequence[str], runner: Literal["docker", "podman"]) -> None:
+def build(names: Sequence[str], runner: ContainerProgram) -> None:
     """Build the base image and the images of BASELINEs, or of all baselines.
 
     The code in a BASELINE's folder only runs in containers, not on this machine itself.
@@ -36,7 +35,7 @@ def build(names: Sequence[str], runner: Literal["docker", "podman"]) -> None:
 
 
 @images.command("list", example="touche images list --runner podman", params=[*_PARAMS, FORMAT])
-def list_(names: Sequence[str], runner: Literal["docker", "podman"], format: str) -> None:
+def list_(names: Sequence[str], runner: ContainerProgram, format: str) -> None:
     """List each BASELINE's image, whether it's built, and where it's published."""
     images = library.list_images(names, runner=runner)
     render(images, format, [Sheet(_IMAGES, images, colours={"not built": DOUBTFUL})])
@@ -52,7 +51,7 @@ _DIGESTS = [Column("image", "image"), Column("digest of the content", "digest")]
 
 
 @images.command(example="touche images digest bm25", params=[*_PARAMS, FORMAT])
-def digest(names: Sequence[str], runner: Literal["docker", "podman"], format: str) -> None:
+def digest(names: Sequence[str], runner: ContainerProgram, format: str) -> None:
     """Print a digest of the files and settings in each BASELINE's image, ignoring timestamps."""
     digests = library.digest_images(names, runner=runner)
     render(digests, format, [Sheet(_DIGESTS, digests)])
@@ -64,13 +63,11 @@ def digest(names: Sequence[str], runner: Literal["docker", "podman"], format: st
         argument("name", "[BASELINE]", type=BASELINE, default=""),
         option("--against IMAGE", "Compare with IMAGE instead of the local or published image.", default=""),
         option("--run FILE", "Compare with the image that wrote this run."),
-        option("--runner", choices=PROGRAMS),
+        option("--runner", choices=CONTAINER_PROGRAMS),
         FORMAT,
     ],
 )
-def verify(
-    name: str, against: str, run: Path | None, runner: Literal["docker", "podman"], format: str
-) -> int:
+def verify(name: str, against: str, run: Path | None, runner: ContainerProgram, format: str) -> int:
     """Rebuild BASELINE's image from the current source and compare it with the existing image."""
     result = verify_image(name, against=against, run=run, runner=runner, log=tell)
     if result.answer == NOT_COMPARABLE:

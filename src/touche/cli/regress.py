@@ -2,10 +2,9 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import itemgetter
-from types import SimpleNamespace
 from typing import Any
 
 import click
@@ -82,8 +81,8 @@ def regress(
     value moved, but another one of the same baseline could not be renewed. Other runs continue after a
     failure. In GitHub Actions, the table also appears in the job's summary.
 
-    BASELINE is a name, or the path of a folder, whose code runs on this machine unless you add --runner
-    docker or podman.
+    BASELINE is a name, or the path of a folder, whose code runs on this machine unless --runner
+    names a container program.
     """
     check_runner(options["runner"])
     if options["output"] and format != "json":
@@ -169,14 +168,6 @@ _VALUES = [
     Column("here", "value", _as_printed, missing="not re-evaluated"),
     Column("verdict", "verdict"),
 ]
-_TOPICS = [
-    Column("baseline", "baseline"),
-    Column("dimension", "dimension"),
-    Column("topic", "topic"),
-    Column("published", "published", three_decimals),
-    Column("rerun", "rerun", three_decimals),
-    Column("difference", "difference", signed),
-]
 
 
 def _sheets(regression: Regression, per_topic: bool) -> Iterator[Sheet]:
@@ -194,13 +185,23 @@ def _sheets(regression: Regression, per_topic: bool) -> Iterator[Sheet]:
         first, *others = overlap_sheets(agreements)
         title = "Agreement of reruns with official runs, on documents that both could find"
         yield from [replace(first, above=[title]), *others]
-    # ``vars`` lacks the difference, because it's a property.
     topics = [
-        SimpleNamespace(
-            baseline=outcome.expected.command, difference=topic_value.difference, **vars(topic_value)
-        )
-        for outcome in regression
-        for topic_value in outcome.topics
+        {"baseline": outcome.expected.command, **row} for outcome in regression for row in outcome.topic_rows
     ]
     if per_topic and topics:
         yield Sheet(_TOPICS, topics)
+
+
+def _difference(row: Mapping[str, Any]) -> float | None:
+    """Returns a rerun's topic value minus the published one; None if the rerun lacks the topic."""
+    return None if row["rerun"] is None else round(row["rerun"] - row["published"], 3)
+
+
+_TOPICS = [
+    Column("baseline", itemgetter("baseline")),
+    Column("dimension", itemgetter("dimension")),
+    Column("topic", itemgetter("topic")),
+    Column("published", itemgetter("published"), three_decimals),
+    Column("rerun", itemgetter("rerun"), three_decimals),
+    Column("difference", _difference, signed),
+]

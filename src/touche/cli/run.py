@@ -25,7 +25,7 @@ from touche.data.places import shipped_baselines
 from touche.errors import InputError
 from touche.io.opening import is_file
 from touche.runners.baseline_runs import write_run
-from touche.runners.limits import HERE, PROGRAMS, Limits
+from touche.runners.limits import CONTAINER_PROGRAMS, HERE, Limits
 from touche.tira.outputs import INPUT_VARIABLE, OUTPUT_VARIABLE
 
 _EXAMPLE = "spot-check/arguments"
@@ -170,7 +170,7 @@ def run() -> None:
     """Run a baseline on an input directory and write run.txt.
 
     BASELINE is a name from the list below, or the path of a folder with a baseline.py, such as ./my-team.
-    A folder's code runs on this machine, even for its --help, unless you add --runner docker or podman.
+    A folder's code runs on this machine, even for its --help, unless --runner names a container program.
     To see its options, run: touche run BASELINE --help
     """
 
@@ -202,7 +202,7 @@ def _image_command(name: str, runner: str) -> click.Command:
     def callback(**values: Any) -> None:
         _run(name, words=click.get_current_context().args, **values)
 
-    program = runner if runner in PROGRAMS else "docker"
+    program = runner if runner in CONTAINER_PROGRAMS else "docker"  # tira-run uses Docker
     image = image_name(baselines.baseline_folder(name).resolve().name)
     return Command(
         name,

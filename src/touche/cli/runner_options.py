@@ -7,10 +7,11 @@ import click
 from touche.cli.commands import OUTSIDE, Option, is_passed, option
 from touche.cli.options import checking
 from touche.errors import ToucheError
-from touche.runners.limits import PROGRAMS, RUNNER_NAMES, Limits
+from touche.runners.limits import CONTAINER_PROGRAMS, HERE, RUNNER_NAMES, SANDBOXES, TIRA, Limits
 
 _is_size = re.compile("[1-9][0-9]*[mg]", re.ASCII).fullmatch
-_RUNNERS = "local: this machine; docker or podman: a sandbox with the baseline's image; tira: tira-run."
+_SANDBOXED = f"{' or '.join(CONTAINER_PROGRAMS)}: a sandbox with the baseline's image"
+_RUNNERS = f"{HERE}: this machine; {_SANDBOXED}; {TIRA}: tira-run."
 
 
 def runners() -> list[click.Parameter]:
@@ -21,7 +22,7 @@ def runners() -> list[click.Parameter]:
             "--cpus",
             "Number of processors in the sandbox.",
             section=OUTSIDE,
-            runners=PROGRAMS,
+            runners=CONTAINER_PROGRAMS,
             default=Limits.cpus,
             type=click.FloatRange(min=0.1),
         ),
@@ -29,7 +30,7 @@ def runners() -> list[click.Parameter]:
             "--memory SIZE",
             "The sandbox's memory, such as 512m or 8g.",
             section=OUTSIDE,
-            runners=PROGRAMS,
+            runners=CONTAINER_PROGRAMS,
             default=Limits.memory,
             callback=checking(_is_size, "is not an amount of memory; write it as 512m or 8g"),
         ),
@@ -37,7 +38,7 @@ def runners() -> list[click.Parameter]:
             "--time-limit seconds SECONDS",
             "Stop the sandbox after this many seconds.",
             section=OUTSIDE,
-            runners=(*PROGRAMS, "tira"),
+            runners=SANDBOXES,
             default=Limits.seconds,
             type=click.FloatRange(min=1),
         ),

@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -176,13 +177,20 @@ _REPORTED = [
     Column("unjudged@10", "unjudged_10", "{:.2f}".format),
 ]
 _REPRODUCTIONS = [
-    Column("baseline", "command"),
+    Column("baseline", attrgetter("expected.command")),
     Column("dataset", "dataset"),
-    Column("dimension", "dimension"),
-    Column("measure", "measure"),
-    Column("evaluator", "evaluator"),
-    Column("published", "published", three_decimals, missing="no such value is published"),
-    Column("on a sample", "sample", three_decimals, missing="no sample pins this value"),
+    Column("dimension", attrgetter("expected.dimension")),
+    Column("measure", attrgetter("expected.measure")),
+    Column("evaluator", attrgetter("expected.evaluator")),
+    Column(
+        "published", attrgetter("expected.published"), three_decimals, missing="no such value is published"
+    ),
+    Column(
+        "on a sample",
+        lambda reproduction: reproduction.sample and reproduction.sample.pinned,
+        three_decimals,
+        missing="no sample pins this value",
+    ),
     Column(
         "Judged",
         lambda reproduction: reproduction.on_sample and reproduction.on_sample.judged,
@@ -204,24 +212,23 @@ _REPRODUCTIONS = [
     Column("whole corpus", "missing", lambda missing: missing or "green"),
 ]
 _TOPICS = [
-    Column("team", "team"),
-    Column("tag", "tag"),
-    Column("dimension", "dimension"),
+    Column("team", attrgetter("row.name")),
+    Column("tag", attrgetter("row.tag")),
+    Column("dimension", attrgetter("row.dimension")),
     Column("topic", "topic"),
     Column("value", "value", three_decimals),
-    Column("measure", "measure"),
+    Column("measure", attrgetter("row.measure")),
     Column("", "is_ambiguous", lambda is_ambiguous: "ambiguous" if is_ambiguous else ""),
 ]
 
 
 def _of_team(results: PublishedResults, team: str) -> PublishedResults:
     """Returns a team's results, whatever the case of its name."""
-    rows = tuple(row for row in results if row.team.casefold() == team.casefold())
-    if not rows:
-        raise ToucheError(
-            f"no published result of {quoted(team)}; {choice(team, sorted({row.team for row in results}))}"
-        )
-    return replace(results, records=rows)
+    of_team = tuple(result for result in results if result.row.team.casefold() == team.casefold())
+    if not of_team:
+        teams = sorted({result.row.team for result in results})
+        raise ToucheError(f"no published result of {quoted(team)}; {choice(team, teams)}")
+    return replace(results, records=of_team)
 
 
 def _show_topics(task_id: str | None, every: bool, team: str | None, format: str) -> None:
@@ -245,7 +252,7 @@ def _sheets_of_task(card: Task, published: PublishedResults, every: bool) -> Ite
 
 def _sheets_of_all_tasks(published: PublishedResults) -> Iterator[Sheet]:
     """Yields every task's tables, titled with its id."""
-    for task_id, rows in group_by(published, lambda row: row.task).items():
+    for task_id, rows in group_by(published, lambda result: result.row.task).items():
         yield from _leaderboards(replace(published, records=tuple(rows)), every=True, prefix=f"{task_id}: ")
 
 
@@ -292,42 +299,42 @@ def _about(task: Task) -> list[str]:
     ]
 
 
-def _kinds(row: PublishedResult) -> str:
+def _kinds(result: PublishedResult) -> str:
     """Returns ``baseline`` for organizers' baselines, and ``can be rerun`` if touche has a command."""
-    kinds = {"baseline": row.baseline, "can be rerun": row.rerun}
+    kinds = {"baseline": result.row.baseline, "can be rerun": result.rerun}
     return ", ".join(kind for kind, applies in kinds.items() if applies)
 
 
 _NOT_PRINTED = "the source does not print it"
-_TAG = Column("tag", lambda row: row.tag or None, missing=_NOT_PRINTED)
+_TAG = Column("tag", lambda result: result.row.tag or None, missing=_NOT_PRINTED)
 _STANCES = [
-    Column("team", "team"),
+    Column("team", attrgetter("row.team")),
     _TAG,
-    Column("F1", "value", three_decimals),
-    Column("N", "results"),
-    Column("team's F1", "team_value", three_decimals, missing=_NOT_PRINTED),
-    Column("team's N", "team_results", missing=_NOT_PRINTED),
+    Column("F1", attrgetter("row.value"), three_decimals),
+    Column("N", attrgetter("row.results")),
+    Column("team's F1", attrgetter("row.team_value"), three_decimals, missing=_NOT_PRINTED),
+    Column("team's N", attrgetter("row.team_results"), missing=_NOT_PRINTED),
     Column("", _kinds),
 ]
 
 
 def _leaderboard(results: PublishedResults, source: Column, every: bool, title: str) -> Sheet:
     """Returns the table for a dimension and measure. Reruns, sources and other notes are below it."""
-    first = results[0]
+    first = results[0].row
     shown = results if every else results.shortlist
-    interval_notes = dict.fromkeys(row.interval_note for row in results if row.interval_note)
-    has_groups = any(row.group is not None for row in results)
+    interval_notes = dict.fromkeys(result.row.interval_note for result in results if result.row.interval_note)
+    has_groups = any(result.level.group is not None for result in results)
     columns = [
         Column("", "rank"),
-        *([Column("95% ranks", _ranks), Column("group", "group")] if has_groups else []),
-        Column("team", "name"),
+        *([Column("95% ranks", _ranks), Column("group", attrgetter("level.group"))] if has_groups else []),
+        Column("team", attrgetter("row.name")),
         _TAG,
-        Column(first.measure, "value", three_decimals),
+        Column(first.measure, attrgetter("row.value"), three_decimals),
         # "Published", because touche evaluate computes its own; * means that not all are 95%
         # intervals.
         Column(
             "published interval*" if interval_notes else "published 95% interval",
-            interval,
+            lambda result: interval(result.row),
             missing=_NOT_PRINTED,
         ),
         Column("", _kinds),
@@ -337,9 +344,10 @@ def _leaderboard(results: PublishedResults, source: Column, every: bool, title: 
     if has_groups:
         notes += _notes_on_groups(results)
     notes += [
-        f"to rerun {row.rank}, {row.name}, whose rerun may differ by {row.tolerance:g}: {row.rerun}"
-        for row in shown
-        if row.rerun
+        f"to rerun {result.rank}, {result.row.name}, whose rerun may differ by {result.tolerance:g}: "
+        f"{result.rerun}"
+        for result in shown
+        if result.rerun
     ]
     if len(shown) < len(results):
         selection = f"{len(shown)} of {len(results)} runs: the best of each team, and the organizers' own"
@@ -351,30 +359,34 @@ def _leaderboard(results: PublishedResults, source: Column, every: bool, title: 
 
 def _notes_on_groups(results: PublishedResults) -> list[str]:
     """Returns a sentence about the groups, and one for each run without a group."""
-    grouped = [row for row in results if row.group is not None]
-    groups = counted(len({row.group for row in grouped}), "group")
+    grouped = [result for result in results if result.level.group is not None]
+    groups = counted(len({result.level.group for result in grouped}), "group")
     test = "the paired t-test, corrected for all pairs, does not separate a group's runs from its first"
-    ungrouped = [row for row in results if row.group is None]
+    ungrouped = [result for result in results if result.level.group is None]
     return [
         f"{len(grouped)} runs in {groups}: {test}",
-        *(f"{row.name} ({row.tag}) is in no group: {row.rank_note}" for row in ungrouped),
+        *(
+            f"{result.row.name} ({result.row.tag}) is in no group: {result.level.reason}"
+            for result in ungrouped
+        ),
     ]
 
 
-def _ranks(row: PublishedResult) -> str | None:
-    return None if row.rank_low is None else f"{row.rank_low} to {row.rank_high}"
+def _ranks(result: PublishedResult) -> str | None:
+    level = result.level
+    return None if level.low is None else f"{level.low} to {level.high}"
 
 
-def _sources_of_row(number_by_source: Mapping[str, str], row: PublishedResult) -> str:
-    return ", ".join(number_by_source[source] for source in row.sources)
+def _sources_of_row(number_by_source: Mapping[str, str], result: PublishedResult) -> str:
+    return ", ".join(number_by_source[source] for source in result.row.sources)
 
 
-def _number_by_source(rows: Iterable[PublishedResult]) -> dict[str, str]:
+def _number_by_source(results: Iterable[PublishedResult]) -> dict[str, str]:
     """Returns a bracketed number for each source, such as ``[1]``."""
-    sources = dict.fromkeys(source for row in rows for source in row.sources)
+    sources = dict.fromkeys(source for result in results for source in result.row.sources)
     return {source: f"[{number}]" for number, source in enumerate(sources, 1)}
 
 
-def _sources(rows: Iterable[PublishedResult]) -> list[str]:
+def _sources(results: Iterable[PublishedResult]) -> list[str]:
     """Returns the lines that explain the sources' numbers."""
-    return [f"{number} {source}" for source, number in _number_by_source(rows).items()]
+    return [f"{number} {source}" for source, number in _number_by_source(results).items()]

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from textwrap import shorten
-from typing import Literal
 
 from touche.baselines.loader import baseline_folder, is_shipped
 from touche.data.places import shipped_baselines
@@ -30,7 +29,7 @@ from touche.runners.image_builds import (
     read_labels,
 )
 from touche.runners.image_content import Content, digest, find_image, read_content
-from touche.runners.limits import PROGRAMS
+from touche.runners.limits import CONTAINER_PROGRAMS, SANDBOXES, ContainerProgram
 from touche.runners.programs import MOST_LINES, Log, check_program, execute, output_of, succeeds
 from touche.tira.metadata import METADATA_FILE, origin_of_run
 from touche.trec.framed import Record
@@ -77,7 +76,7 @@ def verify_image(
     *,
     against: str = "",
     run: str | PathLike[str] | None = None,
-    runner: Literal["docker", "podman"] = "docker",
+    runner: ContainerProgram = "docker",
     log: Callable[[str], None] = _log.info,
 ) -> VerifiedImage:
     """Rebuilds a baseline's image from the current source and compares the result with the image.
@@ -102,7 +101,7 @@ def verify_image(
         Traceback (most recent call last):
         touche.errors.ToucheError: neither a baseline nor a run is named; pass one of them
     """
-    check_choice("runner", runner, PROGRAMS)
+    check_choice("runner", runner, CONTAINER_PROGRAMS)
     if run is not None and against:
         raise ToucheError("an image and a run to compare with exclude each other; omit one of them")
     name = name_or_path("baseline", baseline or "")  # None is accepted too
@@ -143,7 +142,7 @@ def verify_run(program: str, run: Path, log: Log, *, baseline: str = "") -> Veri
         raise InputError(metadata, "this file is missing", f"keep it next to {run.name}")
     name, revision, expected_digest = origin_of_run(metadata)
     if not expected_digest:
-        remedy = "pass a run that was made by --runner docker, podman or tira"
+        remedy = f"pass a run that was made by --runner {' or '.join(SANDBOXES)}"
         raise InputError(metadata, "it names no image", remedy)
     if not baseline and name not in shipped_baselines():
         raise InputError(

@@ -1,7 +1,8 @@
 """Compares a run with an entry in expected.toml. Scores are computed when an entry first needs them."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 
 from touche.baselines.expected import (
@@ -26,7 +27,6 @@ from touche.regression.outcomes import (
     TOO_HIGH,
     TOO_LOW,
     Outcome,
-    TopicValue,
     failed,
 )
 from touche.tasks import dataset, measure_of
@@ -81,7 +81,6 @@ def outcome_of(
     got: float | str,
     judged: float | None = None,
     remark: str = "",
-    topics: Sequence[TopicValue] = (),
 ) -> Outcome:
     """Returns a measured value's outcome, with its verdict."""
     difference = entry.difference(got)
@@ -93,25 +92,29 @@ def outcome_of(
         verdict = CHANGED
     else:
         verdict = TOO_HIGH if difference > 0 else TOO_LOW
-    return Outcome(expected=entry, verdict=verdict, got=got, judged=judged, remark=remark, topics=topics)
+    return Outcome(expected=entry, verdict=verdict, got=got, judged=judged, remark=remark)
 
 
 def _compared_topics(entry: ExpectedTopics, scores: Scores) -> Outcome:
     """Counts the topics with their published value; the remark names the others."""
     task, _ = dataset(entry.dataset)
-    values = list[TopicValue]()
-    for dimension in entry.dimensions:
-        measured = _evaluation(scores(dimension), entry.measure, SCRIPT).per_topic
-        for topic, published in entry.published(dimension).items():
-            printed = rounded(measured[topic], task.decimals) if topic in measured else None
-            values.append(TopicValue(dimension=dimension, topic=topic, published=published, rerun=printed))
-    different = [value for value in values if value.rerun != value.published]
-    remark = ", ".join(
-        f"{value.dimension} of topic {value.topic} is {value.rerun} instead of {value.published}"
-        for value in different
-    )
-    got = entry.reproduced(len(values) - len(different), len(values))
-    return outcome_of(entry, got, remark=remark, topics=values)
+    different = list[str]()
+    total = 0
+    measured: dict[str, dict[str, float]] = {}
+    for dimension, published in entry.topic_values.items():
+        evaluation = _evaluation(scores(dimension), entry.measure, SCRIPT)
+        measured[dimension] = {
+            topic: rounded(value, task.decimals)
+            for topic, value in evaluation.per_topic.items()
+            if topic in published
+        }
+        for topic, value in published.items():
+            got = measured[dimension].get(topic)
+            if got != value:
+                different.append(f"{dimension} of topic {topic} is {got} instead of {value}")
+        total += len(published)
+    reproduced = entry.reproduced(total - len(different), total)
+    return replace(outcome_of(entry, reproduced, remark=", ".join(different)), topics=measured)
 
 
 def _evaluation(group: ByEvaluator, measure: str, evaluator: str) -> Evaluation:

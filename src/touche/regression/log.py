@@ -14,7 +14,6 @@ from msgspec import Meta, convert
 
 from touche.baselines.expected import ExpectedScore
 from touche.errors import InputError, ToucheError
-from touche.io.grouping import group_by
 from touche.io.identifiers import quoted
 from touche.io.opening import decoded_lines
 from touche.io.toml import Share, Text
@@ -86,12 +85,12 @@ def logged_scores(outcome: Outcome, by: str) -> list[LoggedScore]:
         dimension_and_measure, _ = entry.value_name_and_evaluator
         return [_logged(outcome, by, dimension_and_measure, entry.value, outcome.got)]
     rows = list[LoggedScore]()
-    for dimension, values in group_by(outcome.topics, lambda value: value.dimension).items():
-        published = mean(value.published for value in values)
-        measured = mean(value.rerun or 0.0 for value in values)  # a topic without results counts as 0
-        reproduced = sum(value.rerun == value.published for value in values)  # both are rounded
-        row = _logged(outcome, by, dimension, published, measured)
-        rows.append(replace(row, topics=len(values), reproduced=reproduced))
+    for dimension, measured in outcome.topics.items():
+        published = entry.topic_values[dimension]
+        got = mean(measured.get(topic, 0.0) for topic in published)  # a topic without results counts as 0
+        reproduced = sum(measured.get(topic) == value for topic, value in published.items())  # both rounded
+        row = _logged(outcome, by, dimension, mean(published.values()), got)
+        rows.append(replace(row, topics=len(published), reproduced=reproduced))
     return rows
 
 

@@ -4,7 +4,7 @@ import logging
 import traceback
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from touche.evaluation.scoring import Scored
 from touche.io.formats import MARKDOWN
 from touche.io.tables import Column, Sheet
 from touche.runners.container_runs import Usage
+from touche.tasks.per_topic import TopicValues
 from touche.trec.framed import Table
 
 PASSED = "passed"
@@ -39,28 +40,6 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class TopicValue:
-    """A topic's published value next to the rerun's.
-
-    Attributes:
-        dimension: the judged dimension.
-        topic: the topic's number.
-        published: the published value, to three decimals.
-        rerun: the rerun's value, rounded like the table; None if it lacks the topic.
-    """
-
-    dimension: str
-    topic: str
-    published: float
-    rerun: float | None
-
-    @property
-    def difference(self) -> float | None:
-        """``rerun`` minus ``published``."""
-        return None if self.rerun is None else round(self.rerun - self.published, 3)
-
-
-@dataclass(frozen=True)
 class Outcome:
     """An expectation and what was measured.
 
@@ -73,7 +52,8 @@ class Outcome:
         judged: the measured Judged@k, or None.
         remark: why it failed, or further results.
         usage: the run's time and memory, or None without a run.
-        topics: each topic's published and measured value, if the entry compares topics.
+        topics: the rerun's values of single topics, rounded like the published ones, which are in
+            ``expected.topic_values``; empty if it's about something else. A topic can be missing.
         scored: the run in all dimensions with qrels, if runs are kept; only set in one of a rerun's
             outcomes.
         agreements: how the rerun agrees with official runs; only set in one of a rerun's outcomes.
@@ -85,7 +65,7 @@ class Outcome:
     judged: float | None = None
     remark: str = ""
     usage: Usage | None = None
-    topics: Sequence[TopicValue] = ()
+    topics: TopicValues = field(default_factory=dict)
     scored: Sequence[Scored] = ()
     agreements: Sequence[Overlap] = ()
 
@@ -100,6 +80,22 @@ class Outcome:
         return self.verdict in BROKEN
 
     @property
+    def topic_rows(self) -> list[dict[str, Any]]:
+        """For each published topic value, if topics were compared: ``dimension``, ``topic``, ``published``
+        and ``rerun``, the rerun's value or None.
+        """
+        return [
+            {
+                "dimension": dimension,
+                "topic": topic,
+                "published": value,
+                "rerun": self.topics[dimension].get(topic),
+            }
+            for dimension, published in (self.expected.topic_values if self.topics else {}).items()
+            for topic, value in published.items()
+        ]
+
+    @property
     def record(self) -> dict[str, Any]:
         """The outcome for JSON, with the fields of expectation and usage. Only lists are nested."""
         return {
@@ -111,7 +107,7 @@ class Outcome:
             **(asdict(self.usage) if self.usage else dict.fromkeys(Usage.__annotations__)),
             "verdict": self.verdict,
             "remark": self.remark,
-            "topics": [asdict(value) for value in self.topics],
+            "topics": self.topic_rows,
             "agreements": [asdict(overlap) for overlap in self.agreements],
         }
 

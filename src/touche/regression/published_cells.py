@@ -5,9 +5,10 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from operator import attrgetter
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import ClassVar
 
 from touche import tasks
 from touche.data.places import find
@@ -34,7 +35,7 @@ from touche.tasks.public_runs import (
     value_name,
 )
 from touche.tasks.task_records import rounded
-from touche.trec.framed import Table
+from touche.trec.framed import Columns, Table
 from touche.trec.runs import read_run
 
 EQUAL = "equal"
@@ -55,28 +56,25 @@ class Cell:
         url: the address of the run or its archive; empty if the run isn't public.
     """
 
+    COLUMNS: ClassVar[Columns] = {
+        "task": attrgetter("row.task"),
+        "dimension": attrgetter("row.dimension"),
+        "measure": attrgetter("row.measure"),
+        "team": attrgetter("row.team"),
+        "tag": attrgetter("row.tag"),
+        "evaluator": lambda cell: _evaluator(cell.row),
+        "published": attrgetter("row.value"),
+        "value": attrgetter("value"),
+        "verdict": attrgetter("verdict"),
+        "remark": attrgetter("remark"),
+        "url": attrgetter("url"),
+    }
+
     row: Published
     verdict: str
     value: float | None = None
     remark: str = ""
     url: str = ""
-
-    @property
-    def record(self) -> dict[str, Any]:
-        """A flat record for JSON and CSV."""
-        return {
-            "task": self.row.task,
-            "dimension": self.row.dimension,
-            "measure": self.row.measure,
-            "team": self.row.team,
-            "tag": self.row.tag,
-            "evaluator": _evaluator(self.row),
-            "published": self.row.value,
-            "value": self.value,
-            "verdict": self.verdict,
-            "remark": self.remark,
-            "url": self.url,
-        }
 
 
 def check_published(

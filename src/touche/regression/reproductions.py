@@ -1,7 +1,9 @@
 """The baselines' published values, and what their reruns scored."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from operator import attrgetter
+from typing import ClassVar
 
 from touche import tasks
 from touche.baselines.expected import (
@@ -17,23 +19,20 @@ from touche.data.remedies import reason_without
 from touche.io.grouping import group_by
 from touche.regression.log import LOG_FILE, LoggedScore, read_log
 from touche.regression.outcomes import PASSED
-from touche.trec.framed import Table
+from touche.trec.framed import Columns, Table
 
 
 @dataclass(frozen=True)
 class Reproduction:
     """A baseline's published value with its reruns, or its score on a sample if nothing is published.
 
+    Its columns are the ``baseline``, ``command``, ``dataset``, ``dimension``, ``measure``, ``evaluator``,
+    ``published`` value, ``tolerance`` and ``source`` of the expected score, the score on the ``sample``, and
+    the other attributes.
+
     Attributes:
-        baseline: the baseline's name.
-        command: the baseline with its options.
-        dataset: the task's id, which also stands for the whole corpus.
-        dimension: the judged dimension.
-        measure: the measure, such as ``nDCG@5``.
-        evaluator: the evaluator.
-        published: the published value, or None.
-        tolerance: how far a rerun may be off; None without a published value.
-        source: where the value was published; may be empty.
+        expected: the score that a rerun must reach: the published value or, if nothing is published, our
+            score on the sample.
         sample: our score on the corpus sample, or None. It isn't comparable with the published value, because
             a sample contains only some of the documents. ``on_sample.judged`` is the judged share of its
             first results.
@@ -41,26 +40,54 @@ class Reproduction:
         on_topics: the last rerun of published topic values, whatever it gave, or None.
         on_sample: the last rerun on the sample that was within the tolerance, or None.
         missing: why the published value hasn't been rerun within its tolerance; empty if it has.
-        rerun: the command for a rerun; on the sample if nothing is published.
-        evaluate: the command that evaluates this rerun with ``measure``.
     """
 
-    baseline: str
-    command: str
-    dataset: str
-    dimension: str
-    measure: str
-    evaluator: str
-    published: float | None
-    tolerance: float | None
-    source: str
-    sample: float | None
+    COLUMNS: ClassVar[Columns] = {
+        "baseline": attrgetter("expected.baseline"),
+        "command": attrgetter("expected.command"),
+        "dataset": attrgetter("dataset"),
+        "dimension": attrgetter("expected.dimension"),
+        "measure": attrgetter("expected.measure"),
+        "evaluator": attrgetter("expected.evaluator"),
+        "published": attrgetter("expected.published"),
+        "tolerance": attrgetter("tolerance"),
+        "source": attrgetter("expected.source"),
+        "sample": lambda record: record.sample and record.sample.pinned,
+        "on_corpus": lambda record: record.on_corpus and asdict(record.on_corpus),
+        "on_topics": lambda record: record.on_topics and asdict(record.on_topics),
+        "on_sample": lambda record: record.on_sample and asdict(record.on_sample),
+        "missing": attrgetter("missing"),
+        "rerun": attrgetter("rerun"),
+        "evaluate": attrgetter("evaluate"),
+    }
+
+    expected: ExpectedScore
+    sample: ExpectedScore | None
     on_corpus: LoggedScore | None
     on_topics: LoggedScore | None
     on_sample: LoggedScore | None
     missing: str
-    rerun: str
-    evaluate: str
+
+    @property
+    def dataset(self) -> str:
+        """The task's id, which also stands for the whole corpus."""
+        return _task_id(self.expected)
+
+    @property
+    def tolerance(self) -> float | None:
+        """How far a rerun may be off; None without a published value."""
+        return self.expected.tolerance if self.expected.kind == PUBLISHED else None
+
+    @property
+    def rerun(self) -> str:
+        """The command for a rerun; on the sample if nothing is published."""
+        return rerun_command(self.expected)
+
+    @property
+    def evaluate(self) -> str:
+        """The command that evaluates this rerun with the expected score's measure."""
+        measures = [] if self.expected.has_task_measure else [self.expected.measure]
+        return evaluation_command(self.expected.dataset, measures)
 
     @property
     def last(self) -> LoggedScore | None:
@@ -96,7 +123,7 @@ def reproductions(task: str | None = None) -> Table[Reproduction]:
     Examples:
         >>> import touche
         >>> first = touche.reproductions("touche-2022-task-1")[0]
-        >>> first.baseline, first.dimension, first.published
+        >>> first.expected.baseline, first.expected.dimension, first.expected.published
         ('argsrank', 'relevance', 0.356)
     """
     task_id = None if task is None else tasks.task(task).id
@@ -139,7 +166,7 @@ def _reproductions(name: str, log: Sequence[LoggedScore]) -> list[Reproduction]:
         if task_id not in tasks_in_records:
             tasks_in_records.add(task_id)
             records.append(_reproduction(sample, sample, expected_topics, log))
-    return sorted(records, key=lambda record: (record.dataset, record.command))
+    return sorted(records, key=lambda record: (record.dataset, record.expected.command))
 
 
 def is_scored_as_published(score: ExpectedScore) -> bool:
@@ -190,22 +217,12 @@ def _reproduction(
         corpus = f"corpora/{task.corpora['full'].directory}"
         missing = f"not rerun yet; {reason_without(corpus)}" if is_published else "no value is published"
     return Reproduction(
-        baseline=entry.baseline,
-        command=entry.command,
-        dataset=task.id,
-        dimension=entry.dimension,
-        measure=entry.measure,
-        evaluator=entry.evaluator,
-        published=entry.published,
-        tolerance=entry.tolerance if is_published else None,
-        source=entry.source,
-        sample=sample.pinned if sample else None,
+        expected=entry,
+        sample=sample,
         on_corpus=on_corpus,
         on_topics=reruns_on_topics[-1] if reruns_on_topics else None,
         on_sample=_last_green(sample, reruns) if sample else None,
         missing=missing,
-        rerun=rerun_command(entry),
-        evaluate=evaluation_command(entry.dataset, [] if entry.has_task_measure else [entry.measure]),
     )
 
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from platform import machine
-from typing import Literal
 
 from touche import tasks
 from touche.baselines.expected import EXPECTED_FILE, Expected, read_expected
@@ -39,7 +38,7 @@ from touche.regression.outcomes import (
 from touche.regression.outcomes import junit as to_junit
 from touche.regression.pinning import update as update_pinned
 from touche.runners.container_runs import RUNNERS, Job, Runner, Usage
-from touche.runners.limits import Limits
+from touche.runners.limits import HERE, RUNNER_NAMES, Limits, RunnerName
 from touche.runners.programs import Log
 from touche.trec.columns import Run
 from touche.trec.framed import Table
@@ -52,7 +51,7 @@ def regress(
     baselines: str | Sequence[str] = (),
     datasets: str | Sequence[str] = (),
     *,
-    runner: Literal["local", "docker", "podman", "tira"] = "local",
+    runner: RunnerName = HERE,
     limits: Limits = Limits(),  # noqa: B008 (it is frozen)
     twice: bool = False,
     update: bool = False,
@@ -96,7 +95,7 @@ def regress(
         >>> [outcome.verdict for outcome in touche.regress("bm25", "spot-check/arguments")]
         ['passed', 'passed']
     """
-    check_choice("runner", runner, RUNNERS)
+    check_choice("runner", runner, RUNNER_NAMES)
     ids = names_or_paths("dataset", datasets)
     json_file = optional_path("output", output)
     junit_file = optional_path("junit", junit)

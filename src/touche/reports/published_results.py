@@ -1,42 +1,62 @@
 """Published results with their ranks, groups and reruns."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
+from operator import attrgetter
+from typing import ClassVar
 
 from touche import tasks
+from touche.baselines.expected import ExpectedScore
 from touche.baselines.reruns import find_rerun, published_scores, rerun_command
-from touche.evaluation.leaderboard import levels, rank, shortlist
+from touche.evaluation.leaderboard import Level, levels, rank, shortlist
 from touche.io.grouping import group_by
 from touche.tasks import STANCE, Published
-from touche.trec.framed import Table
+from touche.trec.framed import Columns, Table
 
 
 @dataclass(frozen=True)
-class PublishedResult(Published):
+class PublishedResult:
     """A published result, with its rank and the command that reruns it.
 
+    Its columns are the fields of ``row``, then ``rank``, ``is_shortlisted``, ``rerun`` and ``tolerance``, and
+    then those of ``level`` as ``rank_low``, ``rank_high``, ``group`` and ``rank_note``.
+
     Attributes:
+        row: the row in the published table.
         rank: the rank for its dimension and measure, from 1; equal printed values share a rank.
+        level: the rank's 95% interval, among the runs with per-topic values, and the run's group.
         is_shortlisted: whether it is its team's best run, or an organizers' run.
-        rerun: the command that reruns it; empty if touche can't.
-        tolerance: how far a rerun may be off; None if there is no rerun.
-        rank_low, rank_high: the rank's 95% interval, by bootstrapping topics, among the runs with per-topic
-            values; None if there are no such values.
-        group: the run's group, from 1. A group consists of runs that the paired t-test, Holm-corrected for
-            all pairs in the table, does not separate from the group's first run. None if there are no
-            per-topic values.
-        rank_note: why the run has no interval and no group; empty if it has them.
+        expected: the score that a rerun must reach; None if touche can't rerun it.
     """
 
-    rank: int = 0
-    is_shortlisted: bool = False
-    rerun: str = ""
-    tolerance: float | None = None
-    rank_low: int | None = None
-    rank_high: int | None = None
-    group: int | None = None
-    rank_note: str = ""
+    COLUMNS: ClassVar[Columns] = {
+        **{field.name: attrgetter(f"row.{field.name}") for field in fields(Published)},
+        "rank": attrgetter("rank"),
+        "is_shortlisted": attrgetter("is_shortlisted"),
+        "rerun": attrgetter("rerun"),
+        "tolerance": attrgetter("tolerance"),
+        "rank_low": attrgetter("level.low"),
+        "rank_high": attrgetter("level.high"),
+        "group": attrgetter("level.group"),
+        "rank_note": attrgetter("level.reason"),
+    }
+
+    row: Published
+    rank: int
+    level: Level
+    is_shortlisted: bool
+    expected: ExpectedScore | None
+
+    @property
+    def rerun(self) -> str:
+        """The command that reruns it; empty if touche can't."""
+        return rerun_command(self.expected) if self.expected else ""
+
+    @property
+    def tolerance(self) -> float | None:
+        """How far a rerun may be off; None if there is no rerun."""
+        return self.expected.tolerance if self.expected else None
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,14 +69,17 @@ class PublishedResults(Table[PublishedResult]):
 
         A kind can include several tasks; ranks are always within a task.
         """
-        stances_last = sorted(self, key=lambda row: row.dimension == STANCE)
-        rows_by_kind = group_by(stances_last, lambda row: row.kind)
-        return {kind: PublishedResults(PublishedResult, tuple(rows)) for kind, rows in rows_by_kind.items()}
+        stances_last = sorted(self, key=lambda result: result.row.dimension == STANCE)
+        results_by_kind = group_by(stances_last, lambda result: result.row.kind)
+        return {
+            kind: PublishedResults(PublishedResult, tuple(results))
+            for kind, results in results_by_kind.items()
+        }
 
     @cached_property
     def shortlist(self) -> "PublishedResults":
         """Each team's best run, and the organizers' runs."""
-        return PublishedResults(PublishedResult, tuple(row for row in self if row.is_shortlisted))
+        return PublishedResults(PublishedResult, tuple(result for result in self if result.is_shortlisted))
 
 
 def published(task: str | None = None) -> PublishedResults:
@@ -76,7 +99,7 @@ def published(task: str | None = None) -> PublishedResults:
     Examples:
         >>> import touche
         >>> best = touche.published("touche-2021-task-1")[0]
-        >>> best.rank, best.measure, best.value
+        >>> best.rank, best.row.measure, best.row.value
         (1, 'nDCG@5', 0.72)
     """
     chosen = tasks.all_tasks().values() if task is None else [tasks.task(task)]
@@ -97,19 +120,13 @@ def ranked(rows: Sequence[Published]) -> list[PublishedResult]:
     """
     scores = published_scores() if rows else ()  # reads every expected.toml
     best = shortlist(rows)
-    results = []
-    for row, level in zip(rows, levels(rows), strict=True):
-        score = find_rerun(row, scores)
-        result = PublishedResult(
-            **vars(row),
+    return [
+        PublishedResult(
+            row=row,
             rank=rank(row, rows),
+            level=level,
             is_shortlisted=row in best,
-            rerun=rerun_command(score) if score else "",
-            tolerance=score.tolerance if score else None,
-            rank_low=level.low,
-            rank_high=level.high,
-            group=level.group,
-            rank_note=level.reason,
+            expected=find_rerun(row, scores),
         )
-        results.append(result)
-    return results
+        for row, level in zip(rows, levels(rows), strict=True)
+    ]

@@ -358,7 +358,7 @@ def _board(
                 name=scored_run.name,
                 number=number,
                 printed=printed,
-                shown=scores[scored_run],
+                score=scores[scored_run],
                 # None if it was published with another evaluator, and isn't in this view.
                 published=results.get(twin) if twin else None,
                 published_as=names_of_results.get(twin, "") if twin else "",
@@ -373,7 +373,7 @@ def _board(
                     name=names_of_results[row],
                     number=result.rank,
                     printed=rounded(row.value),
-                    shown=result,
+                    score=None,
                     published=result,
                     check=check_of_row.get(row, ("", "")),
                 )

@@ -18,7 +18,7 @@ from touche.evaluation.evaluators import Evaluation
 from touche.evaluation.scores import Score
 from touche.io.identifiers import in_order
 from touche.reports.published_results import PublishedResult
-from touche.tasks import Measure, Task
+from touche.tasks import Measure, Published, Task
 from touche.tasks.public_runs import DIFFERENT, EVALUATED, NOT_EVALUATED, NOT_PUBLIC, checks
 from touche.tasks.reported import Reported, reported_results
 from touche.tasks.task_records import CUTOFF, MEASURE
@@ -35,7 +35,7 @@ PUBLISHED = "published"  # a team's published run
 
 @dataclass(frozen=True)
 class LeaderboardRow:
-    """A leaderboard row.
+    """A leaderboard row: a given run's score, a published result, or both if a given run is also published.
 
     Attributes:
         name: the run's name, or team and run.
@@ -44,7 +44,7 @@ class LeaderboardRow:
             Runs with equal printed values share a rank.
         printed: the value as printed in tables, which determines ranks; -1, below all others, if there is
             none.
-        shown: a given run's score, or a published result.
+        score: a given run's score; None for other published runs.
         published: the published result; None if a given run isn't published.
         published_as: the name that a given run was published under; otherwise empty.
         check: whether a published value was re-evaluated, and its run's address (``public_runs.checks``).
@@ -55,11 +55,19 @@ class LeaderboardRow:
     name: str
     number: int | None
     printed: float
-    shown: Score | PublishedResult
+    score: Score | None
     published: PublishedResult | None
     published_as: str = ""
     check: tuple[str, str] = ("", "")
     doubtful: bool = False
+
+    @property
+    def shown(self) -> Score | Published:
+        """What the row shows, with its interval and N: a given run's score, or else the published row."""
+        if self.score:
+            return self.score
+        assert self.published is not None  # a row has at least one of them
+        return self.published.row
 
     @property
     def kind(self) -> str:
@@ -81,7 +89,7 @@ class LeaderboardRow:
     @property
     def listed(self) -> bool:
         """Whether it's in the short table and the plot: given runs, baselines, and each team's best."""
-        return isinstance(self.shown, Score) or self.shown.is_shortlisted
+        return self.score is not None or (self.published is not None and self.published.is_shortlisted)
 
 
 @dataclass(frozen=True)
@@ -172,7 +180,7 @@ class View:
     @property
     def groups(self) -> int:
         """How many groups of published runs there are; 0 if their topic values are unknown."""
-        return len({row.published.group for row in self.board if row.published} - {None})
+        return len({row.published.level.group for row in self.board if row.published} - {None})
 
     @cached_property
     def topics(self) -> list[str]:

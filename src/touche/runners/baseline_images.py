@@ -4,7 +4,6 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from touche.baselines.loader import baseline_folder, is_shipped
 from touche.data.places import shipped_baselines
@@ -12,7 +11,7 @@ from touche.errors import check_choice
 from touche.io.identifiers import names_or_paths
 from touche.runners import container_runs, image_builds, image_content
 from touche.runners.image_content import ImageDigest
-from touche.runners.limits import PROGRAMS
+from touche.runners.limits import CONTAINER_PROGRAMS, ContainerProgram
 from touche.trec.framed import Table
 
 _log = logging.getLogger(__name__)
@@ -36,7 +35,7 @@ class ListedImage:
 
 
 def list_images(
-    baselines: str | Sequence[str] = (), *, runner: Literal["docker", "podman"] = "docker"
+    baselines: str | Sequence[str] = (), *, runner: ContainerProgram = "docker"
 ) -> Table[ListedImage]:
     """Returns each baseline's container image, whether it is built, and where it is published.
 
@@ -52,11 +51,11 @@ def list_images(
 
     Examples:
         >>> import touche
-        >>> touche.list_images("bm25", runner="buildah")
+        >>> touche.list_images("bm25", runner="buildah")  # doctest: +ELLIPSIS
         Traceback (most recent call last):
-        touche.errors.ParameterError: there is no runner 'buildah'; choose among docker, podman.
+        touche.errors.ParameterError: there is no runner 'buildah'; choose among docker, ...
     """
-    check_choice("runner", runner, PROGRAMS)
+    check_choice("runner", runner, CONTAINER_PROGRAMS)
     listed = [
         ListedImage(
             baseline=folder.name,
@@ -72,7 +71,7 @@ def list_images(
 def build_images(
     baselines: str | Sequence[str] = (),
     *,
-    runner: Literal["docker", "podman"] = "docker",
+    runner: ContainerProgram = "docker",
     log: Callable[[str], None] = _log.info,
 ) -> list[str]:
     """Builds baselines' images and their bases, and tries each image on a part of the toy collection.
@@ -98,7 +97,7 @@ def build_images(
         Traceback (most recent call last):
         touche.errors.ToucheError: there is no baseline 'bm26'; did you mean bm25? ...
     """
-    check_choice("runner", runner, PROGRAMS)
+    check_choice("runner", runner, CONTAINER_PROGRAMS)
     chosen = [*dict.fromkeys(names_or_paths("baseline", baselines) or shipped_baselines())]
     image_names = [image_builds.image_name(folder.name) for folder in _folders(chosen)]
     image_builds.build(runner, chosen, log)
@@ -108,7 +107,7 @@ def build_images(
 
 
 def digest_images(
-    baselines: str | Sequence[str] = (), *, runner: Literal["docker", "podman"] = "docker"
+    baselines: str | Sequence[str] = (), *, runner: ContainerProgram = "docker"
 ) -> Table[ImageDigest]:
     """Returns a digest of each baseline's image: files and settings, no timestamps.
 
@@ -130,7 +129,7 @@ def digest_images(
         Traceback (most recent call last):
         touche.errors.ToucheError: there is no baseline 'bm26'; did you mean bm25? ...
     """
-    check_choice("runner", runner, PROGRAMS)
+    check_choice("runner", runner, CONTAINER_PROGRAMS)
     digests = [
         image_content.digest(runner, image_builds.image_name(folder.name)) for folder in _folders(baselines)
     ]

@@ -21,7 +21,7 @@ from touche.documents.discovery import Input
 from touche.documents.document_forms import AnyDocuments, documents_in
 from touche.errors import ToucheError, check_choice, counted, warn
 from touche.io.identifiers import as_path, check_text, dataset_name, name_or_path, optional_path
-from touche.runners.limits import HERE, RUNNER_NAMES, SANDBOXES, Limits
+from touche.runners.limits import HERE, RUNNER_NAMES, SANDBOXES, Limits, RunnerName
 from touche.tira.metadata import NO_STATISTICS
 from touche.tira.provenance import TEAM_VARIABLE
 from touche.trec.columns import Run
@@ -118,7 +118,7 @@ def write_run(
     keep_statistics: str | PathLike[str] | None = None,
     tag: str = "",
     team: str = "",
-    runner: str = HERE,
+    runner: RunnerName = HERE,
     limits: Limits = Limits(),  # noqa: B008 (it is frozen)
     log: Callable[[str], None] = _log.info,
 ) -> WrittenRun:
@@ -139,7 +139,7 @@ def write_run(
         keep_statistics: a file to write the statistics to.
         tag: the last column of run.txt; by default the baseline's name and changed options.
         team: the submitting team; by default the one in ``TOUCHE_TEAM``, or none.
-        runner: ``local`` (this process), ``docker``, ``podman`` or ``tira``.
+        runner: ``local`` (this process), or a name for ``--runner``.
         limits: limits for a sandbox.
         log: receives lines about the input and the runner.
 

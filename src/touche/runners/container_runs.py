@@ -28,7 +28,7 @@ from touche.io.temporary import remove_folder, temporary_folder
 from touche.io.writing import whole
 from touche.runners.image_builds import check_image, image_name
 from touche.runners.image_content import digest
-from touche.runners.limits import Limits
+from touche.runners.limits import CONTAINER_PROGRAMS, HERE, TIRA, Limits
 from touche.runners.programs import (
     MOST_LINES,
     ExitStatus,
@@ -193,10 +193,9 @@ def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
 
 
 RUNNERS: Mapping[str, Runner] = {
-    "local": run_locally,
-    "docker": partial(run_in_container, "docker"),
-    "podman": partial(run_in_container, "podman"),
-    "tira": run_in_tira,
+    HERE: run_locally,
+    **{program: partial(run_in_container, program) for program in CONTAINER_PROGRAMS},
+    TIRA: run_in_tira,
 }
 
 

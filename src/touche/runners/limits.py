@@ -4,11 +4,18 @@
 """
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
-PROGRAMS = ("docker", "podman")  # that run containers
-HERE = "local"  # in this process
-SANDBOXES = (*PROGRAMS, "tira")  # run a baseline's image
-RUNNER_NAMES = (HERE, *SANDBOXES)
+ContainerProgram = Literal["docker", "podman"]
+"""Programs with Docker's commands. They build, list, run and compare images, and keep to the limits."""
+RunnerName = Literal["local", ContainerProgram, "tira"]
+"""Where a baseline runs: on this machine, or its image in a container program or in tira-run."""
+
+CONTAINER_PROGRAMS: tuple[ContainerProgram, ...] = get_args(ContainerProgram)
+RUNNER_NAMES: tuple[RunnerName, ...] = get_args(RunnerName)
+HERE: RunnerName = "local"
+TIRA: RunnerName = "tira"
+SANDBOXES = tuple(name for name in RUNNER_NAMES if name != HERE)  # run a baseline's image
 
 
 @dataclass(frozen=True)

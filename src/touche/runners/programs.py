@@ -14,7 +14,7 @@ from signal import SIGKILL, SIGTERM, Signals
 from threading import Thread
 
 from touche.errors import ToucheError
-from touche.runners.limits import PROGRAMS
+from touche.runners.limits import CONTAINER_PROGRAMS
 
 Log = Callable[[str], None]  # receives each line that a program writes
 Process = subprocess.Popen[str]
@@ -47,7 +47,7 @@ def check_program(program: str) -> None:
     """Checks that you can use Docker or Podman."""
     problem = _reason_unusable(program)
     if problem:
-        others = [other for other in PROGRAMS if other != program and not _reason_unusable(other)]
+        others = [other for other in CONTAINER_PROGRAMS if other != program and not _reason_unusable(other)]
         instead = f", or use: --runner {others[0]}" if others else ""
         raise ToucheError(f"{problem}{instead}")
 

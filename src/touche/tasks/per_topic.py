@@ -4,35 +4,49 @@ import csv
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
+from typing import ClassVar
 
 from touche.errors import ToucheError, choice
 from touche.io.identifiers import check_text
 from touche.tasks import task as task_with_id
 from touche.tasks.task_records import Published, Task, rounded
-from touche.trec.framed import Table
+from touche.trec.framed import Columns, Table
 
 _FOLDER = Path(__file__).parent / "per-topic"
 _LEAST_POSITIVE_VALUES = 10  # enough positive values to identify a run
+TopicValues = Mapping[str, Mapping[str, float]]
+"""The values of a run for each topic, by dimension and topic."""
 
 
 @dataclass(frozen=True)
 class PublishedTopic:
     """A published value for one topic.
 
+    Its columns are the row's ``task``, ``dimension``, ``measure``, ``team`` (with the run), ``tag`` and
+    ``baseline``, and then the other attributes.
+
     Attributes:
-        task, dimension, measure, team, tag, baseline: as in ``Published``.
+        row: the published mean that the value belongs to.
         topic: the topic's number.
         value: the value, with three decimals.
         is_ambiguous: whether the tag has several values per topic, so that we can't tell the runs apart.
     """
 
-    task: str
-    dimension: str
-    measure: str
-    team: str
-    tag: str
-    baseline: bool
+    COLUMNS: ClassVar[Columns] = {
+        "task": attrgetter("row.task"),
+        "dimension": attrgetter("row.dimension"),
+        "measure": attrgetter("row.measure"),
+        "team": attrgetter("row.name"),
+        "tag": attrgetter("row.tag"),
+        "baseline": attrgetter("row.baseline"),
+        "topic": attrgetter("topic"),
+        "value": attrgetter("value"),
+        "is_ambiguous": attrgetter("is_ambiguous"),
+    }
+
+    row: Published
     topic: str
     value: float
     is_ambiguous: bool
@@ -69,13 +83,13 @@ def published_topics(
     if not values:
         note = f"{task} has no published values of topics; {choice(task, tasks_with_topics())}"
         return Table(PublishedTopic, (), notes=(note,))
-    teams = dict.fromkeys(value.team for value in values)
+    teams = dict.fromkeys(value.row.name for value in values)
     if team is not None:
         if team not in teams:
             raise ToucheError(f"{task} has no published values of {team!r}; {choice(team, teams)}")
-        values = tuple(value for value in values if value.team == team)
+        values = tuple(value for value in values if value.row.name == team)
     if only_baselines:
-        values = tuple(value for value in values if value.baseline)
+        values = tuple(value for value in values if value.row.baseline)
     return Table(PublishedTopic, values)
 
 
@@ -90,19 +104,7 @@ def values_of_topics(task: Task) -> tuple[PublishedTopic, ...]:
         for topic, value in values:
             if task.only_topics and topic not in task.only_topics:
                 continue
-            published.append(
-                PublishedTopic(
-                    task=task.id,
-                    dimension=row.dimension,
-                    measure=row.measure,
-                    team=row.name,
-                    tag=row.tag,
-                    baseline=row.baseline,
-                    topic=topic,
-                    value=value,
-                    is_ambiguous=len(runs) > 1,
-                )
-            )
+            published.append(PublishedTopic(row=row, topic=topic, value=value, is_ambiguous=len(runs) > 1))
     return tuple(published)
 
 
@@ -125,7 +127,7 @@ def tasks_with_topics() -> list[str]:
     return sorted({path.stem.rpartition("-")[0] for path in _FOLDER.glob("*.tsv")})
 
 
-def equal_runs(task: Task, measure: str, values: Mapping[str, Mapping[str, float]]) -> list[Published]:
+def equal_runs(task: Task, measure: str, values: TopicValues) -> list[Published]:
     """Returns the published runs with the same value as a run in every topic and dimension.
 
     Args:
@@ -144,10 +146,10 @@ def equal_runs(task: Task, measure: str, values: Mapping[str, Mapping[str, float
     if not all(map(identifies_run, rounded_values.values())):
         return []
     runs: dict[str, dict[str, dict[str, float]]] = {}  # values by tag, dimension and topic
-    for record in values_of_topics(task):
-        if record.measure == measure and not record.is_ambiguous:
-            dimensions = runs.setdefault(record.tag, {})
-            dimensions.setdefault(record.dimension, {})[record.topic] = record.value
+    for value in values_of_topics(task):
+        if value.row.measure == measure and not value.is_ambiguous:
+            dimensions = runs.setdefault(value.row.tag, {})
+            dimensions.setdefault(value.row.dimension, {})[value.topic] = value.value
     equal = [tag for tag, dimensions in runs.items() if dimensions == rounded_values]
     return [next(row for row in task.published if row.tag == tag) for tag in equal]
 

@@ -1,7 +1,7 @@
 """Results that can become a pandas DataFrame, as which notebooks show them."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 FRAME_NAMES = "pyterrier", "ir_measures"  # libraries whose column names frames can use
 
 _T = TypeVar("_T")
+Columns = Mapping[str, Callable[[Any], Any]]
+"""The columns of a record that consists of other records: for each name, a function of the record."""
 
 
 class Shown(ABC):
@@ -32,17 +34,22 @@ class Shown(ABC):
 
 
 def column_names(kind: type[Any]) -> list[str]:
-    """Returns a record's column names: its fields, except those that its repr omits. Empty if they depend on
-    the data, which are then in the record's dictionary ``record``.
+    """Returns a record's column names: those in its ``COLUMNS`` or, without these, its fields except those
+    that its repr omits. Empty if they depend on the data, which are then in the record's dictionary
+    ``record``.
 
     Args:
         kind: the record's type.
     """
+    if hasattr(kind, "COLUMNS"):
+        return [*kind.COLUMNS]
     return [] if hasattr(kind, "record") else [field.name for field in fields(kind) if field.repr]
 
 
 def _row(record: Any) -> dict[str, Any]:
     """Returns a record's values by column name. Nested records become dictionaries."""
+    if hasattr(record, "COLUMNS"):
+        return {name: value_of(record) for name, value_of in record.COLUMNS.items()}
     values = asdict(record)
     return {name: values[name] for name in column_names(type(record))}
 
