@@ -6,7 +6,7 @@ different systems rarely have them. How rarely is counted on the published topic
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import comb
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from touche.errors import counted
 from touche.tasks import Task
 from touche.tasks import task as task_with_id
-from touche.tasks.per_topic import RunValues, runs_with_topics
+from touche.tasks.per_topic import TopicValues, runs_with_topics
 from touche.tasks.task_records import rounded
 
 IDENTICAL = "identical"
@@ -115,7 +115,8 @@ class Closeness:
         which = ", ".join(
             f"{number} {kind}" if as_close > 1 else kind for kind, number in kinds.items() if number
         )
-        return f"Of the other published runs, {as_close} {'comes' if as_close == 1 else 'come'} as close ({which}); {next_run}."
+        come = "comes" if as_close == 1 else "come"
+        return f"Of the other published runs, {as_close} {come} as close ({which}); {next_run}."
 
 
 def _percent(share: float, pairs: int) -> str:
@@ -151,15 +152,16 @@ class _Table:
 @cache
 def _table(task_id: str, measure: str, dimensions: tuple[str, ...]) -> _Table | None:
     """Returns a task's published topic values in these dimensions; None if there are fewer than two runs."""
-    runs = runs_with_topics(task_with_id(task_id), measure, dimensions)
-    keys = set[tuple[str, str]]().union(*(run.values for run in runs))
-    complete = [run for run in runs if run.values.keys() == keys]
+    runs = runs_with_topics(task_with_id(task_id), measure)
+    topics = sorted(
+        {topic for run in runs for dimension in dimensions for topic in run.values.get(dimension, ())}
+    )
+    complete = [
+        run for run in runs if all(run.values.get(name, {}).keys() >= {*topics} for name in dimensions)
+    ]
     if len(complete) < 2:
         return None
-    topics = sorted({topic for _, topic in keys})
-    values = np.array(
-        [[[run.values[dimension, topic] for topic in topics] for dimension in dimensions] for run in complete]
-    )
+    values = np.array([_values_of(run.values, dimensions, topics) for run in complete])
     teams = np.array([run.team for run in complete])
     first, second = np.triu_indices(len(complete), 1)
     equal = (values[first] == values[second]).sum(axis=1)
@@ -176,45 +178,46 @@ def _table(task_id: str, measure: str, dimensions: tuple[str, ...]) -> _Table | 
     )
 
 
-def closeness(task: Task, measure: str, original: RunValues, rerun: RunValues, tag: str) -> Closeness | None:
+def _values_of(values: TopicValues, dimensions: Sequence[str], topics: Sequence[str]) -> list[list[float]]:
+    """Returns a run's values as a row per dimension, rounded like the tables; nan for a missing topic."""
+    return [
+        [rounded(values[name][topic]) if topic in values.get(name, {}) else np.nan for topic in topics]
+        for name in dimensions
+    ]
+
+
+def closeness(
+    task: Task, measure: str, original: TopicValues, rerun: TopicValues, tag: str = ""
+) -> Closeness | None:
     """Compares a rerun's topic values with its original's, and both with the task's published runs.
 
     Args:
         task: the task.
         measure: the values' measure, such as ``nDCG@5``.
-        original: the original's values by dimension and topic, published or computed from its run. The topics
-            that have a value in each dimension are compared.
+        original: the original's values, published or computed from its run. The topics with a value in each
+            dimension are compared.
         rerun: the rerun's values. A missing value isn't equal, and counts 0 in the mean.
-        tag: the original's tag, by which the published run that it is can be told from copies.
+        tag: the original's tag, which tells it from its copies among the published runs.
 
     Returns:
-        None if no values of topics are published for the task's dimensions, or there is no topic to compare.
+        None if no values of topics are published for these dimensions, or there is no topic to compare.
     """
-    dimensions = tuple(dict.fromkeys(dimension for dimension, _ in original))
+    dimensions = tuple(original)
     table = _table(task.id, measure, dimensions)
     if table is None:
         return None
-    positions = [
-        position
-        for position, topic in enumerate(table.topics)
-        if all((dimension, topic) in original for dimension in dimensions)
-    ]
-    if not positions:
+    topics = [topic for topic in table.topics if all(topic in original[name] for name in dimensions)]
+    if not topics:
         return None
-    keys = [[(dimension, table.topics[position]) for position in positions] for dimension in dimensions]
-    # nan equals nothing
-    original_values, rerun_values = (
-        np.array(
-            [[rounded(run[key], task.decimals) if key in run else np.nan for key in row] for row in keys]
-        )
-        for run in (original, rerun)
-    )
+    original_values = np.array(_values_of(original, dimensions, topics))
+    rerun_values = np.array(_values_of(rerun, dimensions, topics))  # nan isn't equal to anything
+    positions = [table.topics.index(topic) for topic in topics]
     equal = int((original_values == rerun_values).sum())
     difference = float(abs(original_values.mean(axis=1) - np.nan_to_num(rerun_values).mean(axis=1)).max())
     published = table.values[:, :, positions]
     in_common = (published == original_values).sum(axis=(1, 2))
     # The original itself is the published run with all its values, preferably the one with its tag.
-    same = np.flatnonzero(in_common == len(positions) * len(dimensions))
+    same = np.flatnonzero(in_common == len(topics) * len(dimensions))
     itself = next((index for index in same if table.tags[index] == tag), next(iter(same), None))
     is_copy = np.zeros(len(published), bool)
     from_team = np.zeros(len(published), bool)
@@ -222,10 +225,10 @@ def closeness(task: Task, measure: str, original: RunValues, rerun: RunValues, t
         is_copy = (table.values == table.values[itself]).all(axis=(1, 2))  # also true for itself
         from_team = table.teams == table.teams[itself]
     as_close = (in_common >= equal) & ~is_copy
-    shares = _shares(table, len(positions), equal)
+    shares = _shares(table, len(topics), equal)
     return Closeness(
-        topics=len(positions),
-        values=len(positions) * len(dimensions),
+        topics=len(topics),
+        values=len(topics) * len(dimensions),
         equal=equal,
         difference=difference,
         copies=max(0, int(is_copy.sum()) - 1),
@@ -236,7 +239,7 @@ def closeness(task: Task, measure: str, original: RunValues, rerun: RunValues, t
         share_of_pairs=float(shares[~table.same_team].mean()),
         team_pairs=int(table.same_team.sum()),
         share_of_team_pairs=float(shares[table.same_team].mean()),
-        share_of_means=_share_of_means(table, len(positions), difference),
+        share_of_means=_share_of_means(table, len(topics), difference),
     )
 
 

@@ -1,7 +1,7 @@
 """Published values per topic, in tables next to the cards: one per dimension, with a row per run."""
 
 import csv
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from operator import attrgetter
@@ -154,10 +154,6 @@ def equal_runs(task: Task, measure: str, values: TopicValues) -> list[Published]
     return [next(row for row in task.published if row.tag == tag) for tag in equal]
 
 
-RunValues = Mapping[tuple[str, str], float]
-"""A run's values by dimension and topic."""
-
-
 @dataclass(frozen=True)
 class RunWithTopics:
     """A published run's values of topics.
@@ -169,21 +165,21 @@ class RunWithTopics:
 
     team: str
     tag: str
-    values: RunValues
+    values: TopicValues
 
 
-def runs_with_topics(task: Task, measure: str, dimensions: Collection[str]) -> list[RunWithTopics]:
-    """Returns a task's published runs with their values of topics, without runs that share a tag.
+def runs_with_topics(task: Task, measure: str) -> list[RunWithTopics]:
+    """Returns a task's published runs that have values of topics. Tags that stand for two runs are left out.
 
     Args:
         task: the task.
         measure: the measure's name.
-        dimensions: the dimensions whose values are returned.
     """
-    runs = dict[tuple[str, str], dict[tuple[str, str], float]]()
-    for record in values_of_topics(task):
-        if record.measure == measure and record.dimension in dimensions and not record.is_ambiguous:
-            runs.setdefault((record.team, record.tag), {})[record.dimension, record.topic] = record.value
+    runs = dict[tuple[str, str], dict[str, dict[str, float]]]()
+    for value in values_of_topics(task):
+        if value.row.measure == measure and not value.is_ambiguous:
+            dimensions = runs.setdefault((value.row.team, value.row.tag), {})
+            dimensions.setdefault(value.row.dimension, {})[value.topic] = value.value
     return [RunWithTopics(team, tag, values) for (team, tag), values in runs.items()]
 
 
