@@ -32,6 +32,11 @@ SIMILAR_MEANS = (
     0.05  # the share of pairs of different teams' runs whose means may be as close as a similar run's
 )
 
+FITTED = (
+    "The shares are for independent systems, but the rerun ranks with frequencies that were fitted to the "
+    "original's scores: the equal values show its formula and analysis, not its frequencies."
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Closeness:
@@ -79,44 +84,44 @@ class Closeness:
             return IDENTICAL if self.equal == self.values else REPRODUCED
         return SIMILAR if self.share_of_means <= SIMILAR_MEANS else NOT_SHOWN
 
-    def __str__(self) -> str:
-        return f"{self._verdict_with_reason} {self._other_runs}"
 
-    @property
-    def _verdict_with_reason(self) -> str:
-        """The verdict in a sentence, with the counts that decide it."""
-        equal = f"{self.equal} of {self.values} topic values are equal"
-        teams = f"{_percent(self.share_of_pairs, self.pairs)} of different teams' runs"
-        if self.verdict in (IDENTICAL, REPRODUCED):
-            return f"{equal}: {self.verdict}. On {counted(self.topics, 'topic')}, {teams} would pass."
-        means = f"the means differ by {self.difference:.3f}"
-        as_close = f"{_percent(self.share_of_means, self.pairs)} of different teams' runs are as close"
-        if self.verdict == SIMILAR:
-            return f"{equal}, and {means}; {as_close}: {SIMILAR}."
-        if self.equal == self.values:
-            one_team = f"{_percent(self.share_of_team_pairs, self.team_pairs)} of one team's runs"
-            return (
-                f"{equal}, but on {counted(self.topics, 'topic')} so are {teams} and {one_team}: {NOT_SHOWN}."
-            )
-        return f"{equal}, and {means}; {as_close}: {NOT_SHOWN}."
+def verdict_sentences(close: Closeness, *, fitted: bool = False) -> str:
+    """Returns a verdict with the counts that decide it.
 
-    @property
-    def _other_runs(self) -> str:
-        """How close the other published runs come to the original, in a sentence."""
-        kinds = {
-            "a copy": self.copies,
-            "of the same team": self.same_team,
-            "of another team": self.other_teams,
-        }
-        as_close = sum(kinds.values())
-        next_run = f"the next has {self.next} of {self.values}"
-        if not as_close:
-            return f"No other published run comes as close; {next_run}."
-        which = ", ".join(
-            f"{number} {kind}" if as_close > 1 else kind for kind, number in kinds.items() if number
-        )
-        come = "comes" if as_close == 1 else "come"
-        return f"Of the other published runs, {as_close} {come} as close ({which}); {next_run}."
+    Args:
+        close: how close the rerun is.
+        fitted: whether the rerun ranks with statistics that were fitted to the original's scores. The shares
+            of pairs are for independent systems, and such a rerun isn't independent.
+    """
+    topics = counted(close.topics, "topic")
+    equal = f"{close.equal} of {close.values} topic values are equal"
+    teams = f"{_percent(close.share_of_pairs, close.pairs)} of different teams' runs"
+    if close.verdict in (IDENTICAL, REPRODUCED):
+        first = f"{equal}: {close.verdict}. On {topics}, {teams} would pass."
+    elif close.verdict == NOT_SHOWN and close.equal == close.values:
+        one_team = f"{_percent(close.share_of_team_pairs, close.team_pairs)} of one team's runs"
+        first = f"{equal}, but on {topics} so are {teams} and {one_team}: {NOT_SHOWN}."
+    else:
+        means = f"the means differ by at most {close.difference:.3f}"
+        as_close = f"{_percent(close.share_of_means, close.pairs)} of different teams' runs are as close"
+        first = f"{equal}, and {means}; {as_close}: {close.verdict}."
+    kinds = {
+        "a copy": close.copies,
+        "of the same team": close.same_team,
+        "of another team": close.other_teams,
+    }
+    number = sum(kinds.values())
+    next_run = f"the next has {close.next} of {close.values}"
+    if not number:
+        others = f"No other published run comes as close; {next_run}."
+    elif number == 1:
+        [kind] = [kind for kind, runs in kinds.items() if runs]
+        others = f"Of the other published runs, one comes as close, {kind}; {next_run}."
+    else:
+        which = ", ".join(f"{runs} {kind}" for kind, runs in kinds.items() if runs)
+        others = f"Of the other published runs, {number} come as close ({which}); {next_run}."
+    independent = f" {FITTED}" if fitted and close.verdict in (IDENTICAL, REPRODUCED) else ""
+    return f"{first} {others}{independent}"
 
 
 def _percent(share: float, pairs: int) -> str:
