@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from touche.errors import counted
+from touche.evaluation.scoring import Scored
 from touche.tasks import Task
 from touche.tasks import task as task_with_id
-from touche.tasks.per_topic import TopicValues, runs_with_topics
-from touche.tasks.task_records import rounded
+from touche.tasks.per_topic import TopicValues, runs_with_topics, tasks_with_topics
+from touche.tasks.task_records import MEASURE, rounded
 
 IDENTICAL = "identical"
 REPRODUCED = "reproduced"
@@ -32,6 +33,8 @@ SIMILAR_MEANS = (
     0.05  # the share of pairs of different teams' runs whose means may be as close as a similar run's
 )
 
+_OF_PASSAGES = "touche-2022-task-2"
+_NEAREST = {"argument": "touche-2021-task-1", "sentence pair": "touche-2021-task-1"}  # by the ranked unit
 FITTED = (
     "The shares are for independent systems, but the rerun ranks with frequencies that were fitted to the "
     "original's scores: the equal values show its formula and analysis, not its frequencies."
@@ -85,6 +88,23 @@ class Closeness:
         return SIMILAR if self.share_of_means <= SIMILAR_MEANS else NOT_SHOWN
 
 
+def same_system(task: Task, original: Sequence[Scored], rerun: Sequence[Scored]) -> str:
+    """Returns whether a rerun is the same system as its original, in sentences.
+
+    Args:
+        task: the task.
+        original, rerun: both runs' scores in the same dimensions, computed by the organizers' script.
+    """
+    values, rerun_values = (
+        {one.judged.dimension: one.evaluation.per_topic for one in scored} for scored in (original, rerun)
+    )
+    close = closeness(task, str(original[0].judged.measure), values, rerun_values, original[0].run.tag)
+    if close is not None:
+        return verdict_sentences(close)
+    means = ([one.evaluation.mean or 0 for one in scored] for scored in (original, rerun))
+    return means_sentence(task, max(abs(a - b) for a, b in zip(*means, strict=True)))
+
+
 def verdict_sentences(close: Closeness, *, fitted: bool = False) -> str:
     """Returns a verdict with the counts that decide it.
 
@@ -122,6 +142,22 @@ def verdict_sentences(close: Closeness, *, fitted: bool = False) -> str:
         others = f"Of the other published runs, {number} come as close ({which}); {next_run}."
     independent = f" {FITTED}" if fitted and close.verdict in (IDENTICAL, REPRODUCED) else ""
     return f"{first} {others}{independent}"
+
+
+def means_sentence(task: Task, difference: float) -> str:
+    """Returns what two means can show without values of topics: at most that two runs are similar.
+
+    Args:
+        task: the task. If no values of its topics are published, a similar task's pairs of runs are counted.
+        difference: the largest difference between the two runs' means, over the dimensions.
+    """
+    task_id = task.id if task.id in tasks_with_topics() else _NEAREST.get(task.rules.unit, _OF_PASSAGES)
+    table = _table(task_id, MEASURE.name, ("relevance",))
+    assert table is not None  # each of these tasks has a table
+    share = _share_of_means(table, len(table.topics), difference)
+    pairs = f"{_percent(share, int((~table.same_team).sum()))} of different teams' runs in {task_id}"
+    verdict = SIMILAR if share <= SIMILAR_MEANS else NOT_SHOWN
+    return f"The means differ by at most {difference:.3f}, and so do those of {pairs}: {verdict}."
 
 
 def _percent(share: float, pairs: int) -> str:

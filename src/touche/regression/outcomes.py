@@ -19,8 +19,8 @@ from touche.evaluation.scoring import Scored
 from touche.io.formats import MARKDOWN
 from touche.io.tables import Column, Sheet
 from touche.runners.container_runs import Usage
-from touche.tasks.per_topic import TopicValues
 from touche.tasks import dataset
+from touche.tasks.per_topic import TopicValues
 from touche.trec.framed import Table
 
 PASSED = "passed"
