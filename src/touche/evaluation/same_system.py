@@ -26,6 +26,7 @@ IDENTICAL = "identical"
 REPRODUCED = "reproduced"
 SIMILAR = "similar"
 NOT_SHOWN = "not shown"
+EQUAL = 0.9  # the share of a reproduced run's values that are equal, at least
 OTHER_TEAMS = 0.01  # the share of pairs of different teams' runs that may be as close as a reproduced run
 SAME_TEAM = 0.10  # the same for pairs of one team's runs, many of which are variants of one system
 _SETS = 200  # random sets of topics, over which means are compared
@@ -82,8 +83,13 @@ class Closeness:
 
     @property
     def verdict(self) -> str:
-        """``identical``, ``reproduced``, ``similar`` or ``not shown``, decided by the shares of pairs."""
-        if self.share_of_pairs <= OTHER_TEAMS and self.share_of_team_pairs <= SAME_TEAM:
+        """``identical``, ``reproduced``, ``similar`` or ``not shown``.
+
+        The shares of pairs alone would not do: equal values that are rare enough in two tasks, e.g. 39 of
+        100, are too frequent in the third.
+        """
+        is_rare = self.share_of_pairs <= OTHER_TEAMS and self.share_of_team_pairs <= SAME_TEAM
+        if is_rare and self.equal >= EQUAL * self.values:
             return IDENTICAL if self.equal == self.values else REPRODUCED
         return SIMILAR if self.share_of_means <= SIMILAR_MEANS else NOT_SHOWN
 
