@@ -72,7 +72,7 @@ def accepted(rule: Rule, pairs: Sequence[Pair], dimension: str) -> float:
 
 
 def rules_table(dimension: str = "relevance") -> str:
-    """Returns a Markdown table: which share of pairs of published runs each rule takes for the same system."""
+    """Returns a Markdown table: the share of pairs of published runs that each rule takes for one system."""
     columns = ["rule"]
     cells = [[name] for name in RULES]
     for task_id in tasks_with_topics():

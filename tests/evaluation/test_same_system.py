@@ -221,7 +221,7 @@ def test_limits_that_hold_in_two_tasks_hold_in_the_third(left_out: str, topics: 
         return close.verdict
 
     two_tasks = [task_id for task_id in tasks_with_topics() if task_id != left_out]
-    for equal in range(2 * topics + 1):
+    for equal in range(2 * topics * 9 // 10, 2 * topics + 1):  # fewer are never reproduced
         if all(verdict(task_id, equal) in (IDENTICAL, REPRODUCED) for task_id in two_tasks):
             assert verdict(left_out, equal) in (IDENTICAL, REPRODUCED), f"{equal} equal values"
             break
