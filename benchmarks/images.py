@@ -54,7 +54,7 @@ def _circumstances() -> dict[str, Any]:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return {
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
-        "commit": origin(tables.ROOT)["revision"],
+        "commit": origin(tables.ROOT, has_run=True)["revision"],
         "machine": f"{os.cpu_count()} cores of {model}, {memory:.0f} GB of memory",
     }
 

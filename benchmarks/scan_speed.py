@@ -101,7 +101,8 @@ class Timing:
 @click.option("--documents", type=int, help="How many; by default as many as the corpus has.")
 def main(work: Sequence[str], rounds: int, peers: str, documents: int | None) -> None:
     """Prints wall-clock time, peak memory, and the ratio to Anserini's time, on one core and on two."""
-    commit = origin(Path(__file__).parents[1])["revision"]  # now, because it may change during the work
+    clone = Path(__file__).parents[1]
+    commit = origin(clone, has_run=True)["revision"]  # now, because it may change during the work
     for name in work or ("arguments", "passages"):
         with tempfile.TemporaryDirectory(prefix="touche-benchmark-") as folder:
             systems = {"arguments": arguments, "passages": passages}[name](Path(folder), peers, documents)

@@ -5,7 +5,6 @@ import gzip
 import logging
 import os
 import pty
-import shutil
 import struct
 import subprocess
 import sys
@@ -15,11 +14,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import hypothesis
 import pytest
-from playwright.sync_api import Browser, sync_playwright
 
-from tiny_bert import make_tiny
+import random_examples  # noqa: F401 (registers the profiles that --hypothesis-profile names)
 from touche import cli
 from touche.data import places
 from touche.io import origin
@@ -27,13 +24,6 @@ from touche.io import origin
 ROOT = Path(__file__).parents[1]
 Write = Callable[[str, str | bytes], Path]
 Touche = Callable[..., tuple[int, str, str]]
-
-# No test asserts a duration. Only nightly tests search for new examples.
-hypothesis.settings.register_profile("nightly", deadline=None, print_blob=True)
-hypothesis.settings.register_profile("fuzz", deadline=None, print_blob=True, max_examples=400)
-hypothesis.settings.register_profile("sanitize", deadline=None, print_blob=True, max_examples=10_000)
-hypothesis.settings.register_profile("touche", deadline=None, derandomize=True, database=None)
-hypothesis.settings.load_profile("touche")
 
 # For pytest-timeout, in seconds. It is not in pyproject.toml: pytest reads that file also for the test of a
 # baseline in a clone, where pytest-timeout may be missing.
@@ -55,6 +45,7 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 def in_the_clone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Tests run in the clone, see only the data that they request, and do not touch the user's cache."""
     logging.getLogger("touche").setLevel(logging.NOTSET)  # --verbose of an earlier test is over
+    places.shipped.cache_clear()  # so is its clone
     monkeypatch.chdir(ROOT)
     for variable in ("TOUCHE_DATA", "inputDataset", "outputDir", "GITHUB_STEP_SUMMARY"):
         monkeypatch.delenv(variable, raising=False)
@@ -76,6 +67,7 @@ def use_clone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pretends that the package was installed from a folder, here and in processes of a test."""
     (folder / "src").symlink_to(ROOT / "src")
     monkeypatch.setattr(origin, "__file__", str(folder / "src" / "touche" / "io" / "origin.py"))
+    places.shipped.cache_clear()
     monkeypatch.setenv("PYTHONPATH", str(folder / "src"))
     monkeypatch.chdir(folder)
 
@@ -155,12 +147,6 @@ def _read_until_closed(terminal: int) -> Iterator[bytes]:
         os.close(terminal)
 
 
-@pytest.fixture
-def tiny(tmp_path: Path) -> Path:
-    """The folder of a small BERT with random weights."""
-    return make_tiny(tmp_path / "tiny")
-
-
 @pytest.fixture(scope="session")
 def after_demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the clone after ``make demo``, with its output in demo.txt."""
@@ -169,20 +155,6 @@ def after_demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = workspace(tmp_path_factory.mktemp("demo"))
     (folder / "demo.txt").write_text(type_in(folder, "make demo"), encoding="utf-8")
     return folder
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    """A real browser."""
-    names = "chromium", "google-chrome", "chromium-browser"
-    program = next(filter(None, map(shutil.which, names)), None)
-    if program is None:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)("needs Chromium: apt-get install chromium")
-    with sync_playwright() as playwright:
-        arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-        browser = playwright.chromium.launch(executable_path=program, args=arguments)
-        yield browser
-        browser.close()
 
 
 OFFICIAL = os.environ.get("TOUCHE_DATA")

@@ -9,9 +9,9 @@ from touche import baselines
 from touche.documents.discovery import Input
 from touche.documents.document_records import Document
 from touche.lab.identification import search
-from touche.lab.identification.counts import ANALYSES, NAMED, FieldCounts
+from touche.lab.identification.counts import ANALYSES, NAMED, FieldCounts, count_terms
 from touche.lab.identification.fitting import Fit, Problem
-from touche.lab.identification.hypotheses import Hypothesis, space
+from touche.lab.identification.hypotheses import Hypothesis
 from touche.lab.identification.samples import Array, Sample, sample_of
 from touche.scan.statistics import Statistics
 from touche.trec.runs import RunLine
@@ -43,9 +43,8 @@ def by_baseline(name: str, source: Input, **options: object) -> list[RunLine]:
 
 def search_named_analyses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Searches only hypotheses with engines' default analyses; nightly tests search all."""
-    named = NAMED.values()
     monkeypatch.setattr(
-        search, "space", lambda fields: [axes for axes in space(fields) if axes.analysis in named]
+        search, "count_terms", lambda sample, documents: count_terms(sample, [*NAMED.values()], documents)
     )
 
 

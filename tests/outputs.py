@@ -1,49 +1,134 @@
-"""Writes what commands print on pages, and the tables in ``tables.on_pages``.
+"""Writes what commands print on pages, the outputs of notebooks, and the tables in ``tables.on_pages``.
 
-python tests/outputs.py [PAGE...]    # make outputs; without pages, all that show an output
+python tests/outputs.py [PAGE...]    # make outputs; without pages, all of them
 
 A page shows an output in ```console, below the command. A line with only three dots stands for any lines; the
-lines around it are replaced by the most similar lines of the new output. Commands that need official data or
-containers are left out, as in the tests that compare pages with outputs.
+lines around it are replaced by the most similar lines of the new output. Commands are found and run as in the
+tests that compare pages with outputs. Those that can't run here are listed with the reason.
 """
 
+import os
 import re
 import shutil
+import subprocess
 import sys
+from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from difflib import SequenceMatcher
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from conftest import ROOT
-from pages import PAGES, Step, follow, is_shown, steps, type_in, workspace
+from pages import (
+    ELSEWHERE,
+    OFFICIAL,
+    PAGES,
+    PYTERRIER,
+    Step,
+    is_shown,
+    reason,
+    steps,
+    steps_for_outputs,
+    try_steps,
+    type_in,
+    with_own_run,
+    workspace,
+)
 
 sys.path.insert(0, str(ROOT / "docs" / "site"))
+import cells
 import tables
 
+NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
+DATA = os.environ.get("TOUCHE_DATA")
 _ANY_LINES = "..."
+_PICTURE = "docs/report.png: not renewed: make screenshot takes it, which needs Chromium"
 
 
-def main(pages: list[Path]) -> None:
-    """Rewrites pages and tables."""
+def main(pages: list[Path]) -> int:
+    """Rewrites pages and tables, and names the outputs that were not renewed.
+
+    Returns:
+        The exit code, which is 1 if a command failed.
+    """
     for page, table in tables.on_pages():
         rewrite(ROOT / page, partial(with_table, table=table))
-    shown = [page for page in pages if any(step.shown is not None for step in steps(page))]
-    with TemporaryDirectory() as folder:
-        demo = workspace(Path(folder, "demo"))
+    met = [need for need in dict.fromkeys(ELSEWHERE.values()) if is_met(need)]
+    failures = 0
+    with TemporaryDirectory() as name, ThreadPoolExecutor(os.cpu_count()) as pool:
+        demo = workspace(Path(name, "demo"))
         type_in(demo, "make demo")
-        for number, page in enumerate(shown):
-            copy = Path(shutil.copytree(demo, Path(folder, str(number))))
-            printed: dict[Step, str] = {}
-            follow(page, copy, printed=printed)
-            for step in steps(page):
-                if step.shown is not None and step not in printed:
-                    print(f"{page.relative_to(ROOT)}: not run here, so its output may be old: {step.text}")
-            rewrite(page, lambda text, printed=printed: with_outputs(text, printed))
-            shutil.rmtree(copy)
+        if DATA:
+            with_own_run(demo, Path(DATA))
+        work = partial(renew, demo=demo, met=met)
+        for page, problem in zip(pages, pool.map(work, pages), strict=True):
+            if problem:
+                failures += 1
+                print(f"{page.relative_to(ROOT)}: failed: {problem}")
+    for page in pages:
+        for step in steps(page):
+            need = reason(step.text)
+            if step.shown is not None and need and need not in met:
+                print(f"{page.relative_to(ROOT)}: not renewed: {step.text}\n    {need}")
+    print(_PICTURE)
+    return int(failures > 0)
 
 
-def rewrite(page: Path, change) -> None:
+def is_met(need: str) -> bool:
+    """Returns whether this machine can run commands that the tests of pages omit for a reason."""
+    return (need == OFFICIAL and bool(DATA)) or (need == PYTERRIER and find_spec("pyterrier") is not None)
+
+
+def renew(page: Path, demo: Path, met: Collection[str]) -> str:
+    """Rewrites the outputs on a page or in a notebook.
+
+    Args:
+        page: the page or notebook.
+        demo: a workspace after ``make demo``.
+        met: reasons for which tests omit commands, but not this function.
+
+    Returns:
+        The command that failed with its output, or an empty string.
+    """
+    try:
+        if page.suffix == ".ipynb":
+            renew_notebook(page)
+        else:
+            renew_page(page, demo, met)
+    except AssertionError as error:
+        return str(error)
+    return ""
+
+
+def renew_page(page: Path, demo: Path, met: Collection[str]) -> None:
+    """Rewrites the outputs on a page."""
+    needed = steps_for_outputs(page)
+    if needed:
+        is_official = any(reason(step.text) == OFFICIAL for step in needed)
+        variables = {"TOUCHE_DATA": str(Path(DATA).resolve())} if DATA and is_official else {}
+        with TemporaryDirectory() as name:
+            folder = shutil.copytree(demo, Path(name, "clone"))
+            printed = dict(try_steps(needed, folder, met, **variables))
+        rewrite(page, partial(with_outputs, printed=printed))
+
+
+def renew_notebook(notebook: Path) -> None:
+    """Executes a notebook, and stores the outputs unless only pictures changed, which depend on fonts."""
+    if "TOUCHE_DATA" in notebook.read_text(encoding="utf-8") and not DATA:
+        print(f"{notebook.relative_to(ROOT)}: not renewed: {OFFICIAL}")
+        return
+    with TemporaryDirectory() as name:
+        copy = Path(shutil.copy(notebook, name))
+        command = [sys.executable, cells.__file__, str(copy)]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        if not cells.shows_the_same(notebook, copy):
+            rewrite(notebook, lambda _: copy.read_text(encoding="utf-8"))
+
+
+def rewrite(page: Path, change: Callable[[str], str]) -> None:
     """Changes the text of a page, and prints its path if the text differs."""
     before = page.read_text(encoding="utf-8")
     after = change(before)
@@ -53,35 +138,43 @@ def rewrite(page: Path, change) -> None:
 
 
 def with_table(page: str, table: str) -> str:
-    """Returns the text of a page with the current version of one of its tables."""
-    header = table.partition("\n")[0]
-    return re.sub(rf"{re.escape(header)}\n(\|.*\n)*", lambda _: table, page)
+    """Returns a page with the current version of its table with the same heading of the first column."""
+    heading = table.split("|")[1]
+    return re.sub(rf"^\|{re.escape(heading)}\|.*\n(\|.*\n)*", lambda _: table, page, flags=re.MULTILINE)
 
 
-def with_outputs(text: str, printed: dict[Step, str]) -> str:
+def with_outputs(text: str, printed: Mapping[Step, str]) -> str:
     """Returns the text of a page with the outputs of its commands."""
-    for step, output in printed.items():
-        if not is_shown(step.shown, output):
-            old = f"$ {step.text}\n{step.shown}"
-            text = text.replace(old, f"$ {step.text}\n{renewed(step.shown, output)}", 1)
+    for step, output in sorted(printed.items(), key=lambda item: item[0].start, reverse=True):
+        if step.shown is not None and not is_shown(step.shown, output):
+            end = step.start + len(step.shown)
+            text = text[: step.start] + renewed(step.shown, output) + text[end:]
     return text
 
 
 def renewed(shown: str, output: str) -> str:
-    """Returns the lines of a new output that correspond to the shown ones."""
+    """Returns the lines of a new output that correspond to the shown ones.
+
+    Three dots are added where the output has more lines than were shown.
+    """
     if _ANY_LINES not in shown.splitlines():
         return output
     rest = output.splitlines()
-    lines = []
+    lines: list[str] = []
     for line in shown.splitlines():
-        if line != _ANY_LINES and rest:
+        if line == _ANY_LINES:
+            lines.append(line)
+        elif rest:
             ratios = [SequenceMatcher(None, line, other).ratio() for other in rest]
             best = ratios.index(max(ratios))
-            line = rest[best]
+            if best > 0:
+                lines.append(_ANY_LINES)
+            lines.append(rest[best])
             rest = rest[best + 1 :]
-        lines.append(line)
-    return "".join(f"{line}\n" for line in lines)
+    if rest:
+        lines.append(_ANY_LINES)
+    return re.sub(r"(^\.\.\.\n)+", "...\n", "".join(f"{line}\n" for line in lines), flags=re.MULTILINE)
 
 
 if __name__ == "__main__":
-    main([Path(name).resolve() for name in sys.argv[1:]] or PAGES)
+    sys.exit(main([Path(name).resolve() for name in sys.argv[1:]] or [*PAGES, *NOTEBOOKS]))

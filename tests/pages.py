@@ -5,7 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,11 +35,15 @@ _STEP = re.compile(
 OURS = Path(sys.executable).parent  # the programs of the current environment
 _OFFICIAL = ("touche*", "argsme-*", "clueweb*")  # what may lie beside what the project itself ships
 
-# Commands that a page's test omits: the reason, and where else they are tested.
+# The one table of commands that need something special: why a page's test omits them, and where else they are
+# tested. `make outputs` runs those that `is_met` in tests/outputs.py allows. Others are found on the pages.
 DONE = "every page begins after it"
 CI = "sets up, builds or tests everything: the workflows in .github run it"
 CONTAINERS = "needs Docker or Podman: tests/runners runs it"
 OFFICIAL = "needs official data: tests/official runs it"
+PUBLIC_RUNS = (
+    "needs all public runs of a task: tests/official/test_published_cells.py compares those that it finds"
+)
 PUBLISHERS = "asks servers of others: tests/data and tests/baselines have servers of their own"
 TIRA = "needs an account at TIRA; tests/runners has a dry run and tries tira-run"
 CLIENT = "takes TIRA's client 17 s: tests/runners/test_tira_dataset.py does it with the same files"
@@ -61,7 +65,7 @@ ELSEWHERE = {  # by a part of the command; the first match counts
     "^docker (pull|tag)": RELEASED,
     "nsp|NSP": MODEL,
     "^docker|--runner docker|images (list|build) (./my-team|bm25)|images (digest|verify)": CONTAINERS,
-    "^touche evaluate out/bm25/": CONTAINERS,
+    "--official": PUBLIC_RUNS,
     "--api|original/run.txt|data fetch": PUBLISHERS,
     "--skip-baseline$": CLIENT,
     "^tira-cli": TIRA,
@@ -71,7 +75,7 @@ ELSEWHERE = {  # by a part of the command; the first match counts
     "/ceph/": SLURM,
     r"\./pipeline|out/pipeline": PYTERRIER,
     " official/dense": DENSE,
-    r"\$TOUCHE_DATA| official/|--official|^touche evaluate my-run|^touche run .*-i touche-202[0-3]": OFFICIAL,
+    r"\$TOUCHE_DATA| official/|^touche evaluate my-run|^touche run .*-i touche-202[0-3]": OFFICIAL,
 }
 
 
@@ -86,6 +90,7 @@ class Step:
         at_end: whether the text is appended to an existing file.
         shown: the output of a command, in ```console; a line ``...`` replaces any lines. None if the page
             does not have it.
+        start: where the output starts in the text of the page.
     """
 
     kind: str
@@ -93,6 +98,13 @@ class Step:
     path: str = ""
     at_end: bool = False
     shown: str | None = None
+    start: int = 0
+
+
+# Commands that only print, or write what no other command on the page reads.
+_PRINTS = re.compile(
+    r"touche (evaluate|compare|overlap|lint|identify|report|tasks(?! tira)|data list)\b[^>]*$"
+)
 
 
 def steps(page: Path) -> Iterator[Step]:
@@ -106,13 +118,20 @@ def steps(page: Path) -> Iterator[Step]:
                 Step("command", line) for line in lines if (language == "sh" and line) or _COMMAND.match(line)
             )
         elif language == "console":
-            for word in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-                command, _, shown = word.partition("\n")
-                yield Step("command", command, shown=shown)
+            for line in re.finditer(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, flags=re.MULTILINE):
+                yield Step("command", line[1], shown=line[2], start=match.start("block") + line.start(2))
         elif match["path"]:
             yield Step(kind="file", text=block, path=match["path"], at_end=bool(match["end"]))
         elif language == "python":
             yield Step("python", block)
+
+
+def steps_for_outputs(page: Path) -> list[Step]:
+    """Returns the steps on a page that its outputs depend on."""
+    needed = list(steps(page))
+    while needed and needed[-1].shown is None:
+        needed.pop()
+    return [step for step in needed if step.shown is not None or not _PRINTS.match(step.text)]
 
 
 def commands(page: Path) -> list[str]:
@@ -138,16 +157,22 @@ def workspace(folder: Path) -> Path:
     return folder
 
 
+def with_own_run(folder: Path, data: Path) -> Path:
+    """Adds the reader's own run to a workspace, made from official data."""
+    run = data / "runs" / "touche-2022-task-2" / "katana-3.run"
+    (folder / "my-run.txt").write_text(run.read_text().replace('"Colbert edinburg"', "my-run"))
+    return folder
+
+
 def follow(
     page: Path,
     folder: Path,
     but: str = "",
     team: str = "my-team",
     programs: Path = OURS,
-    printed: dict[Step, str] | None = None,
     **variables: str,
 ) -> list[str]:
-    """Follows a page, step by step, in a workspace.
+    """Follows a page, step by step, in a workspace, and compares outputs with those that the page shows.
 
     Args:
         page: the page.
@@ -155,14 +180,40 @@ def follow(
         but: a reason; commands that are usually omitted for this reason are tried.
         team: the name that replaces ``my-team``, because a reader may have an image of this name.
         programs: the folder of the environment's programs.
-        printed: gets what each command with a shown output prints; None compares both.
         variables: more variables of the environment.
 
     Returns:
         The commands that were tried.
     """
     tried = []
-    for step in steps(page):
+    for step, output in try_steps(steps(page), folder, [but], team, programs, **variables):
+        assert step.shown is None or is_shown(step.shown, output), f"{step.text}\n{output}"
+        tried.append(step.text)
+    return tried
+
+
+def try_steps(
+    steps: Iterable[Step],
+    folder: Path,
+    but: Collection[str] = (),
+    team: str = "my-team",
+    programs: Path = OURS,
+    **variables: str,
+) -> Iterator[tuple[Step, str]]:
+    """Follows steps in a workspace, and yields each command that was tried with its output.
+
+    Args:
+        steps: the steps of a page, in their order.
+        folder: the workspace.
+        but: reasons; commands that are usually omitted for one of them are tried.
+        team: as in ``follow``.
+        programs: as in ``follow``.
+        variables: as in ``follow``.
+
+    Raises:
+        AssertionError: if a command or lines of Python fail.
+    """
+    for step in steps:
         path, text = (
             text.replace("my-team", team).replace("my_team", team.replace("-", "_"))
             for text in (step.path, step.text)
@@ -174,17 +225,11 @@ def follow(
         elif step.kind == "command" and text.startswith("export ") and ";" not in text:
             name, _, value = text.removeprefix("export ").partition("=")
             variables |= {name: value.replace("$PWD", str(folder))}
-            tried.append(step.text)
-        elif step.kind == "command" and reason(step.text) in ("", but):
-            output = _type(["sh", "-c", text], text, folder, programs, variables)
-            if step.shown is not None and printed is not None:
-                printed[step] = output
-            else:
-                assert step.shown is None or is_shown(step.shown, output), f"{text}\n{output}"
-            tried.append(step.text)
+            yield step, ""
+        elif step.kind == "command" and reason(step.text) in ("", *but):
+            yield step, _type(["sh", "-c", text], text, folder, programs, variables)
         elif step.kind == "python" and "@baseline" not in text:
             _type([str(programs / "python"), "-c", text], text, folder, programs, variables)
-    return tried
 
 
 def type_in(folder: Path, command: str, **variables: str) -> str:
@@ -210,13 +255,15 @@ def _type(arguments: list[str], what: str, folder: Path, programs: Path, variabl
 
 
 def is_shown(shown: str, output: str) -> bool:
-    """Returns whether a page shows an output, apart from its times."""
+    """Returns whether a page shows an output, apart from its times and sizes of memory."""
     parts = re.split(r"^\.\.\.\n", _timeless(shown), flags=re.MULTILINE)
     return bool(re.fullmatch("(?:.*\n)*?".join(map(re.escape, parts)), _timeless(output)))
 
 
 def _timeless(shown: str) -> str:
-    return re.sub(r"\bin [\d.]+ s\b", "in 1 s", shown)
+    """Returns a text with the same times and sizes of memory everywhere, also where columns are aligned."""
+    without_widths = re.sub(r" +wall +memory +", " wall memory ", shown)
+    return re.sub(r" *\b[\d.,]+ (s|MB)\b *", r" 1 \1 ", without_widths)
 
 
 def _typed(line: str) -> str:

@@ -8,7 +8,7 @@ from conftest import ROOT, Touche, Write
 from spotcheck import run_text
 from touche.errors import one_line
 from touche.io import optional, origin
-from touche.io.formats import csv_text
+from touche.io.formats import FORMATS, csv_text
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ def test_signs_that_would_break_a_line_or_steer_a_terminal_are_written_out(text:
     assert one_line(text) == shown
 
 
-@pytest.mark.parametrize("style", ["table", "csv", "markdown", "latex", "html"])
+@pytest.mark.parametrize("style", FORMATS)
 @pytest.mark.parametrize("command", ["evaluate", "lint"])
 def test_no_tag_and_no_name_of_a_file_reaches_the_terminal_as_it_is(
     touche: Touche, write: Write, command: str, style: str
@@ -102,4 +102,4 @@ def test_an_extra_is_installed_from_the_clone_or_where_there_is_none_by_the_name
 def test_neither_paths_nor_tokens_are_told(monkeypatch: pytest.MonkeyPatch, url: str, source: str) -> None:
     answers = {"config": "local\0core.bare", "rev-parse": "abc", "status": "## main\n M a.py", "remote": url}
     monkeypatch.setattr(origin, "_git", lambda folder, command, *options: answers.get(command, ""))
-    assert origin.origin(Path()) == {"revision": "abc-dirty", "source": source}
+    assert origin.origin(Path(), has_run=False) == {"revision": "abc-dirty", "source": source}

@@ -8,7 +8,10 @@ import pytest
 
 import touche
 
-FUNCTIONS = [name for name in touche.__all__ if inspect.isfunction(getattr(touche, name))]
+ENGINES = ("lucene", "pairs", "scan")  # modules, and Lucene may be missing
+FUNCTIONS = [
+    name for name in touche.__all__ if name not in ENGINES and inspect.isfunction(getattr(touche, name))
+]
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

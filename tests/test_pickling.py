@@ -16,9 +16,12 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+pytest.importorskip("joblib", reason="needs joblib: pip install joblib")
+pytest.importorskip("cloudpickle", reason="needs cloudpickle: pip install cloudpickle")
 import cloudpickle
 import joblib
-import pytest
 
 import touche
 from conftest import ROOT

@@ -64,11 +64,12 @@ HELP_FOR_BASELINES = {
     "as_page", "bar", "baseline", "conclusion_of", "discussion_of", "first_of_each", "page_of",
     "parse_as_in_2020", "premises_of", "rank_by_words", "watched", "whole", "with_unmatched",
 }  # fmt: skip
+ENGINES = ("lucene", "pairs", "scan")  # modules, and Lucene may be missing
 CALLED_BACK = ("log", "report")  # functions of the caller
 
 
 def public_functions() -> dict[str, Callable[..., Any]]:
-    functions = {name: getattr(touche, name) for name in touche.__all__}
+    functions = {name: getattr(touche, name) for name in touche.__all__ if name not in ENGINES}
     return {name: value for name, value in functions.items() if inspect.isfunction(value)}
 
 

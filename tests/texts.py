@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from hypothesis import strategies as st
 
+from random_examples import st
 from touche.errors import InputError
 
 # Any text that has bytes in UTF-8; ids are such texts, printable and without white space.

@@ -5,11 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors.numpy import save_file
-from tokenizers import Tokenizer
-from tokenizers.models import WordLevel
-from tokenizers.pre_tokenizers import Whitespace
-from tokenizers.processors import BertProcessing
+import pytest
 
 WORDS = "[PAD] [UNK] [CLS] [SEP] cats sleep all day dogs bark".split()
 CONFIG = {
@@ -44,15 +40,22 @@ def weights() -> dict[str, Any]:
 
 
 def make_tiny(folder: Path) -> Path:
-    """The folder of a BERT as Hugging Face lays it out, with the head for next sentences."""
+    """Makes the folder of a BERT as Hugging Face lays it out, with the head for next sentences.
+
+    Skips the test if the extra ``models`` is not installed.
+    """
+    reason = "needs the extra models: pip install 'touche-baselines[models]'"
+    tokenizers = pytest.importorskip("tokenizers", reason=reason)
+    safetensors = pytest.importorskip("safetensors.numpy", reason=reason)
     folder.mkdir()
     (folder / "config.json").write_text(json.dumps(CONFIG))
     prefixed = {
         name if name.startswith("cls.") else f"bert.{name}": value for name, value in weights().items()
     }
-    save_file(prefixed, folder / "model.safetensors")
-    tokenizer = Tokenizer(WordLevel({word: number for number, word in enumerate(WORDS)}, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = Whitespace()
-    tokenizer.post_processor = BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+    safetensors.save_file(prefixed, folder / "model.safetensors")
+    vocabulary = {word: number for number, word in enumerate(WORDS)}
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(vocabulary, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    tokenizer.post_processor = tokenizers.processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
     tokenizer.save(str(folder / "tokenizer.json"))
     return folder

@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from neighbours import neighbour
+from random_examples import given, st
 from touche.documents.document_records import Argument, Sentence
 
 centrality = neighbour("argsrank", "centrality")

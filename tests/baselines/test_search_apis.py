@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from ruamel.yaml import YAML
+import yaml
 
 from conftest import ROOT, Touche, Write
 from neighbours import neighbour
@@ -385,7 +385,7 @@ def test_a_run_of_chatnoir_itself(server: Server, touche: Touche, write: Write, 
     warning = "ranks with today's query and index, not those of 2020 and 2021\n"
     assert err.count(f"warning: {server.url} {warning}") == 1
     assert (ranked(), ranked("--group-by-host")) == ("1032", "0123")
-    record = YAML(typ="safe").load(out / "ir-metadata.yml")
+    record = yaml.safe_load((out / "ir-metadata.yml").read_text())
     answers = record["data"]["search engines"]["ChatNoir"]
     started = record["resources"]["runtime"]["start time"]
     assert (

@@ -72,6 +72,7 @@ def test_in_an_image_the_spot_checks_are_missing_and_every_command_says_so(
 ) -> None:
     monkeypatch.setattr(places, "__file__", str(workplace / "lib" / "data" / "places.py"))
     monkeypatch.setattr(origin, "__file__", str(workplace / "lib" / "io" / "origin.py"))
+    places.shipped.cache_clear()
     touche("new", "us")
     assert (workplace / "us" / "Dockerfile").read_text().count("ARG BASE=touche/base\nFROM $BASE\n") == 1
     write("a place/in/queries.jsonl", '{"qid": "1", "query": "Cats?"}')
@@ -167,6 +168,7 @@ def our_clone(workplace: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("baselines", "src", "tests/baselines"):
         (workplace / name).mkdir(parents=True)
     monkeypatch.setattr(origin, "__file__", str(workplace / "src" / "touche" / "io" / "origin.py"))
+    places.shipped.cache_clear()
     return workplace
 
 

@@ -2,7 +2,7 @@ import hashlib
 from pathlib import Path
 
 import pytest
-from ruamel.yaml import YAML
+import yaml
 
 import touche as touche_library
 from conftest import Touche, Write
@@ -33,7 +33,7 @@ def test_a_fused_run_is_whole_and_says_what_it_is_made_of(
         "8 Q0 z 1 0.016393442 touche-rrf\n"
         "9 Q0 w 1 0.016393442 touche-rrf\n"
     )
-    record = YAML(typ="safe").load(out / "ir-metadata.yml")
+    record = yaml.safe_load((out / "ir-metadata.yml").read_text())
     md5 = {f"{run.parent.name}/run.txt": hashlib.md5(run.read_bytes()).hexdigest() for run in runs}
     assert record["data"]["runs"] == {name: {"md5": digest} for name, digest in md5.items()}
     assert record["method"]["parameters"] == {"method": "rrf", "depth": 1000, "tag": "touche-rrf"}
@@ -41,7 +41,7 @@ def test_a_fused_run_is_whole_and_says_what_it_is_made_of(
     assert "actor" not in record
     monkeypatch.setenv("TOUCHE_TEAM", "My Team")
     touche("fuse", *runs, "-o", out)
-    assert YAML(typ="safe").load(out / "ir-metadata.yml")["actor"] == {"team": "My Team"}
+    assert yaml.safe_load((out / "ir-metadata.yml").read_text())["actor"] == {"team": "My Team"}
 
 
 def test_runs_that_share_no_document_are_doubted(touche: Touche, tmp_path: Path, write: Write) -> None:
@@ -71,7 +71,7 @@ def test_weights_are_applied_and_recorded(touche: Touche, tmp_path: Path, runs: 
     first = (tmp_path / "run.txt").read_text().splitlines()[0].split()
     # The documents of run B are tied, and so have 1 each, twice; y is the last one of run A.
     assert (first[2], first[4]) == ("y", "2.0")
-    record = YAML(typ="safe").load(tmp_path / "ir-metadata.yml")
+    record = yaml.safe_load((tmp_path / "ir-metadata.yml").read_text())
     assert record["method"]["parameters"]["weights"] == [0.5, 2.0]
 
 
@@ -79,7 +79,7 @@ def test_k_levels_reciprocal_ranks_and_is_recorded(touche: Touche, tmp_path: Pat
     assert touche("fuse", *runs, "-o", tmp_path, "--k", 0)[0] == 0
     first = (tmp_path / "run.txt").read_text().splitlines()[0].split()
     assert (first[2], first[4]) == ("y", "1.5")  # 1 / (0 + 2) in run A, 1 / (0 + 1) in run B
-    parameters = YAML(typ="safe").load(tmp_path / "ir-metadata.yml")["method"]["parameters"]
+    parameters = yaml.safe_load((tmp_path / "ir-metadata.yml").read_text())["method"]["parameters"]
     assert parameters == {"method": "rrf", "depth": 1000, "tag": "touche-rrf", "k": 0}
     fused = touche_library.fuse(runs, k=1)
     assert fused.as_dict()["7"]["y"] == pytest.approx(1 / 3 + 1 / 2)
@@ -119,7 +119,7 @@ def test_the_task_next_to_the_runs_becomes_that_of_the_fused_run(
         write(f"{run.parent.name}/ir-metadata.yml", metadata)
     _, _, err = touche("fuse", *runs, "-o", tmp_path / "out")
     assert (doubt in err) if doubt else ("the runs are of" not in err)
-    record = YAML(typ="safe").load(tmp_path / "out" / "ir-metadata.yml")
+    record = yaml.safe_load((tmp_path / "out" / "ir-metadata.yml").read_text())
     assert record["data"]["test collection"]["name"] == name
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from conftest import ROOT
+from touche.io.formats import FORMATS
 
 TASK = "spot-check/arguments"
 SCORING = {"cli", "data", "errors", "evaluation", "io", "tasks", "trec"}
@@ -64,7 +65,7 @@ def judged() -> str:
     return next(line.split()[2] for line in QRELS.read_text().splitlines() if line.startswith("1 "))
 
 
-@pytest.mark.parametrize("style", ["table", "json", "latex"])
+@pytest.mark.parametrize("style", FORMATS)
 def test_evaluation_loads_no_collection_and_no_engine(tmp_path: Path, judged: str, style: str) -> None:
     packages = evaluation(tmp_path, judged, "--format", style).packages
     assert packages == SCORING

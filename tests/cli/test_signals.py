@@ -1,103 +1,76 @@
-"""Signals at any moment: at most one line, the right exit code, and no files left behind."""
+"""A signal at each kind of moment: one line, the right exit code, and no files left behind."""
 
 import os
-import random
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from conftest import ROOT, Write, left_in
 
-RUN = ("-m", "touche", "run", "bm25", "-i", "spot-check/passages", "-o")
-LINES = {signal.SIGINT: "touche: interrupted", signal.SIGTERM: "touche: terminated"}
+LINES = {signal.SIGINT: "touche: interrupted\n", signal.SIGTERM: "touche: terminated\n"}
 
 
-def start(tmp_path: Path, *arguments: str | Path) -> subprocess.Popen[str]:
-    """Starts Python with these arguments, and a folder of its own for temporary files."""
+def ended(tmp_path: Path, script: str, number: int, **texts: str) -> tuple[int, str]:
+    """Returns exit code and standard error of a script in which some words stand for other texts."""
 
     def not_in_the_background() -> None:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # such a job, and processes that it starts, ignore it
 
+    for name, text in {"NUMBER": str(int(number)), **texts}.items():
+        script = script.replace(name, text)
     (tmp_path / "tmp").mkdir(exist_ok=True)
-    return subprocess.Popen(
-        [sys.executable, *arguments],
+    done = subprocess.run(
+        [sys.executable, "-c", script],
         cwd=ROOT,
-        env={**os.environ, "TMPDIR": str(tmp_path / "tmp")},
-        stderr=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
+        env=os.environ | {"TMPDIR": str(tmp_path / "tmp")},
+        capture_output=True,
         text=True,
         preexec_fn=not_in_the_background,
     )
+    return done.returncode, done.stderr
 
 
-def minds_signals(process: int) -> bool:
-    """Whether a process has a handler for SIGTERM; before that, Python itself is starting."""
-    status = Path(f"/proc/{process}/status").read_text()
-    (caught,) = (line.split()[1] for line in status.splitlines() if line.startswith("SigCgt:"))
-    return bool(int(caught, 16) >> (signal.SIGTERM - 1) & 1)
+# Sends the signal when a file is about to be opened, removed or renamed. Then that doesn't happen.
+DURING_RUN = """
+import os, sys
 
+def send(event, arguments):
+    if event == "EVENT" and any(str(argument).endswith("/FILE") for argument in arguments):
+        os.kill(os.getpid(), NUMBER)
 
-def signalled(tmp_path: Path, number: int, delay: float) -> tuple[int, list[str]]:
-    """Returns exit code and output, without progress, of a run that gets a signal after some seconds."""
-    with start(tmp_path, *RUN, tmp_path / "out") as run:
-        while run.poll() is None and not minds_signals(run.pid):
-            time.sleep(0.001)
-        time.sleep(delay)
-        run.send_signal(number)
-        said = run.communicate()[1].splitlines()
-    return run.returncode, [line for line in said if not line.startswith("bm25: ")]
-
-
-SWALLOWED = """
-import signal, time
-from touche import cli
-
-class Collected:
-    def __del__(self):
-        signal.raise_signal(signal.SIGTERM)
-
-def work(**_):
-    Collected()
-    time.sleep(20)
-
-cli.cli.main = work
-cli.main()
+sys.addaudithook(send)
+sys.argv = ["touche", "run", "bm25", "-i", "spot-check/passages", "-o", "FOLDER"]
+from touche.__main__ import main
+main()
 """
-
-
-def test_a_signal_in_a_destructor_is_not_swallowed(tmp_path: Path) -> None:
-    with start(tmp_path, "-c", SWALLOWED) as run:
-        said = run.communicate()[1]
-    assert (run.returncode, said) == (128 + signal.SIGTERM, "touche: terminated\n")
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, float]:
-    """The output of an undisturbed run, and its duration in seconds."""
-    folder = tmp_path_factory.mktemp("whole")
-    started = time.monotonic()
-    subprocess.run([sys.executable, *RUN, folder], check=True, capture_output=True, cwd=ROOT)
-    return (folder / "run.txt").read_text(), time.monotonic() - started
+MOMENTS = {  # event and file, with the run and the metadata that are left
+    ("open", "spot-check-passages.xml"): ("earlier", "earlier"),
+    ("os.remove", "run.txt"): ("earlier", "earlier"),
+    ("os.remove", "ir-metadata.yml"): (None, "earlier"),
+    ("open", "passages.jsonl"): (None, None),
+    ("os.rename", "ir-metadata.yml"): (None, None),
+    ("os.rename", "run.txt"): (None, "new"),
+}
 
 
 @pytest.mark.parametrize("number", LINES)
-@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(n, marks=pytest.mark.nightly) for n in range(2, 8))])
-def test_at_any_moment_a_run_ends_in_one_line_and_leaves_all_or_nothing(
-    write: Write, tmp_path: Path, whole: tuple[str, float], number: int, seed: int
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_a_run_ends_in_one_line_and_no_run_is_next_to_the_metadata_of_another(
+    write: Write, tmp_path: Path, moment: tuple[str, str], number: int
 ) -> None:
-    text, seconds = whole
-    write("out/run.txt", earlier := "of an earlier run")
-    code, said = signalled(tmp_path, number, random.Random(seed).uniform(0, 1.1 * seconds))
-    content = run.read_text() if (run := tmp_path / "out" / "run.txt").exists() else None
-    if code in (0, -number):  # the run, or even the interpreter, had ended before
-        assert (content, said) == (text, [])
-    else:
-        assert (code, said) == (128 + number, [LINES[number]])
-        assert content in (text, None, earlier)
+    for name in ("run.txt", "ir-metadata.yml"):
+        folder = write(f"out/{name}", "earlier").parent
+    event, file = moment
+    code, said = ended(tmp_path, DURING_RUN, number, EVENT=event, FILE=file, FOLDER=str(folder))
+    lines = [line for line in said.splitlines(keepends=True) if not line.startswith("bm25: ")]
+    assert (code, lines) == (128 + number, [LINES[number]])
+    texts = {path.name: path.read_text() for path in folder.iterdir()}
+    states = {name: text if text == "earlier" else "new" for name, text in texts.items()}
+    expected = dict(zip(("run.txt", "ir-metadata.yml"), MOMENTS[moment], strict=True))
+    assert states == {name: state for name, state in expected.items() if state}
     assert left_in(tmp_path / "tmp") == []
 
 
@@ -116,7 +89,47 @@ def test_a_signal_while_modules_are_imported_or_the_interpreter_ends_is_one_line
     tmp_path: Path, moment: str, number: int
 ) -> None:
     begin = "from touche.__main__ import main; sys.argv = ['touche', 'tasks']; main()"
-    script = f"import atexit, importlib.abc, os, sys\n{moment}\n{begin}".replace("NUMBER", str(int(number)))
-    process = start(tmp_path, "-c", script)
-    said = process.communicate()[1]
-    assert (process.returncode, said) == (128 + number, f"{LINES[number]}\n")  # type: ignore[index]
+    script = f"import atexit, importlib.abc, os, sys\n{moment}\n{begin}"
+    assert ended(tmp_path, script, number) == (128 + number, LINES[number])
+
+
+WORKING = """
+import signal, sys
+from touche import cli
+from touche.__main__ import main
+
+class Collected:
+    def __del__(self):
+        signal.raise_signal(NUMBER)
+
+def work(**_):
+    WORK
+    print("goes on", file=sys.stderr)
+
+cli.cli.main = work
+main()
+"""
+IN_DESTRUCTOR = "Collected()"  # where Python swallows exceptions
+WHILE_CLEANING_UP = """
+    try:
+        signal.raise_signal(NUMBER)
+    finally:
+        signal.raise_signal(NUMBER)
+        print("still cleaning up", file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize("number", LINES)
+@pytest.mark.parametrize("work", [IN_DESTRUCTOR, WHILE_CLEANING_UP])
+def test_a_signal_in_a_destructor_and_a_second_signal_end_the_process_at_once(
+    tmp_path: Path, work: str, number: int
+) -> None:
+    script = WORKING.replace("WORK", work)
+    assert ended(tmp_path, script, number) == (128 + number, LINES[number])
+
+
+@pytest.mark.parametrize("number", LINES)
+def test_an_ignored_signal_stays_ignored(tmp_path: Path, number: int) -> None:
+    script = WORKING.replace("WORK", "signal.raise_signal(NUMBER)")
+    ignoring = f"import signal; signal.signal(NUMBER, signal.SIG_IGN)\n{script}"
+    assert ended(tmp_path, ignoring, number) == (0, "goes on\n")

@@ -5,7 +5,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from ruamel.yaml import YAML
+import yaml
 
 import touche as library
 from conftest import ROOT, Touche, Write
@@ -103,7 +103,7 @@ def scores_of(folder: Path) -> dict[tuple[str, str], float]:
 
 
 def statistics_in_metadata(folder: Path) -> object:
-    return YAML(typ="safe").load((folder / "ir-metadata.yml").read_text())["data"]["statistics"]
+    return yaml.safe_load((folder / "ir-metadata.yml").read_text())["data"]["statistics"]
 
 
 @pytest.fixture

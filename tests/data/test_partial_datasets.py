@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from test_fetching import Publisher, home, publisher
 
 from conftest import Touche, Write
+from random_examples import given, st
 from touche import Argument, tasks
 from touche.data import remedies, sources
 from touche.data.datasets import open_dataset

@@ -26,8 +26,10 @@ def test_without_a_clone_what_ships_is_in_the_package_and_fetched_data_in_the_ca
         (tmp_path / name).mkdir()  # next to the folder of pip install --target lib
     monkeypatch.setattr(places, "__file__", str(library / "data" / "places.py"))
     monkeypatch.setattr(origin, "__file__", str(library / "io" / "origin.py"))
+    places.shipped.cache_clear()
     assert places.clone() is None and places.shipped() is None  # as in an image
     (library / "shipped" / "topics").mkdir(parents=True)  # as in a wheel
+    places.shipped.cache_clear()
     assert places.shipped() == library / "shipped"
     assert places.data_home() == tmp_path / "cache" / "touche"
 

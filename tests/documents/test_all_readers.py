@@ -4,11 +4,10 @@ import json
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from test_args_processed import processed as rows_of_csv
 
 from conftest import Write
+from random_examples import given, st
 from reading import read_args_processed_csv, read_argsme_json, read_documents_jsonl
 from texts import IDS, TEXTS, Read, peak_memory
 from touche.documents import pieces

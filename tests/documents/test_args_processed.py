@@ -8,10 +8,9 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from conftest import Write
+from random_examples import given, st
 from reading import read_args_processed_csv
 from texts import TEXTS
 from touche.documents import pieces

@@ -5,10 +5,9 @@ from operator import attrgetter
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from conftest import Write
+from random_examples import given, st
 from reading import read_documents_jsonl
 from spotcheck import table_of
 from texts import IDS, TEXTS

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from ruamel.yaml import YAML
+import yaml
 
 import touche as package
 from conftest import Touche, Write
@@ -115,9 +115,9 @@ def test_a_record_of_ir_datasets_is_the_same_image(folder: Path) -> None:
 
 def test_metadata_know_a_folder_of_images_by_its_files(write: Write, folder: Path, touche: Touche) -> None:
     assert touche("run", "minsc", "-i", folder, "-o", folder / "out")[0] == 0
-    entry = YAML(typ="safe").load(folder / "out" / "ir-metadata.yml")["data"]["test collection"]["files"][
-        "images/"
-    ]
+    entry = yaml.safe_load((folder / "out" / "ir-metadata.yml").read_text())["data"]["test collection"][
+        "files"
+    ]["images/"]
     files = [path for path in (folder / "images").rglob("*") if path.is_file()]
     assert (entry["files"], entry["bytes"]) == (len(files), sum(path.stat().st_size for path in files))
 

@@ -7,10 +7,9 @@ from unittest.mock import patch
 
 import orjson
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from conftest import Write
+from random_examples import given, st
 from reading import read_documents_jsonl
 from texts import BYTES, damaged
 from touche.documents import pieces

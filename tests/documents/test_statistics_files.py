@@ -1,10 +1,9 @@
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from conftest import Write
+from random_examples import given, st
 from touche.errors import InputError
 from touche.scan.written_statistics import KnownStatistics, read_known, write_statistics
 

@@ -3,13 +3,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 from pathlib import Path
+from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.stats import kendalltau, ttest_rel
 
 from conftest import Touche, Write
+from random_examples import given, st
 from spotcheck import run_text
 from touche import tasks
 from touche.errors import ToucheError
@@ -17,14 +17,6 @@ from touche.evaluation import agreement
 from touche.evaluation.agreement import PERSISTENCE, overlap, overlap_of, rbo, tau_union
 from touche.evaluation.significance import t_test
 from touche.trec.runs import read_run
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore", DeprecationWarning)  # scipy is imported by old names
-    from repro_eval import RBO_P
-    from repro_eval.measure.document_order import KTU, RBO
-    from repro_eval.measure.effectiveness import RMSE
-    from repro_eval.measure.overall_effects import DRI, ER
-    from repro_eval.measure.statistics import ttest
 
 LISTS = st.lists(st.sampled_from("abcdefghijklmnop"), min_size=2, unique=True)
 SCORES = st.integers(0, 16).map(lambda number: number / 16)  # so that sums and means are exact
@@ -41,6 +33,14 @@ def run(write: Write, name: str, **topics: Sequence[str]) -> Path:
         for rank, document in enumerate(documents, 1)
     ]
     return write(f"{name}.txt", "".join(lines))
+
+
+def repro_eval(module: str) -> Any:
+    """Imports repro_eval or a module of it; skips the test if it is missing."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # it imports scipy by old names
+        reason = "needs repro_eval: pip install repro-eval"
+        return pytest.importorskip(f"repro_eval{module}", reason=reason)
 
 
 def theirs(documents: Sequence[str]) -> dict[str, dict[str, float]]:
@@ -69,43 +69,47 @@ def test_figures_by_hand(write: Write) -> None:
 def test_tau_of_the_union_is_that_of_repro_eval_where_ids_are_in_the_order_of_the_union(
     a: Sequence[str], b: Sequence[str]
 ) -> None:
+    ktu = repro_eval(".measure.document_order").KTU
     length = min(len(a), len(b))
     union = dict.fromkeys([*a[:length], *b[:length]])
     names = {document: f"{position:02}" for position, document in enumerate(union)}
     named_a, named_b = ([names[document] for document in ranking[:length]] for ranking in (a, b))
-    assert tau_union(a, b) == pytest.approx(KTU(theirs(named_a), theirs(named_b)), abs=1e-12)
+    assert tau_union(a, b) == pytest.approx(ktu(theirs(named_a), theirs(named_b)), abs=1e-12)
 
 
 @given(LISTS, LISTS)
 def test_rank_biased_overlap_is_that_of_repro_eval_down_to_the_longer_list(
     a: Sequence[str], b: Sequence[str]
 ) -> None:
+    persistence = repro_eval("").RBO_P
+    their_rbo = repro_eval(".measure.document_order").RBO
     depth = max(len(a), len(b))
-    expected = RBO(theirs(a), theirs(b), p=RBO_P, depth=depth, pbar=False, per_topic=True)["1"]
+    expected = their_rbo(theirs(a), theirs(b), p=persistence, depth=depth, pbar=False, per_topic=True)["1"]
     assert rbo(a, b) == pytest.approx(expected, abs=1e-12) == rbo(b, a)
     assert rbo(a, a) == pytest.approx(1)
-    assert PERSISTENCE == RBO_P
+    assert persistence == PERSISTENCE
 
 
 @given(FOUR)
 def test_errors_and_effects_are_those_of_repro_eval(four: tuple[list[float], ...]) -> None:
+    effects = repro_eval(".measure.overall_effects")
     a, baseline_a, b, baseline_b = four
     as_theirs = [{str(topic): {"m": score} for topic, score in enumerate(values)} for values in four]
     of_a, of_baseline_a, of_b, of_baseline_b = as_theirs
     means = [sum(values) / len(values) for values in four]
-    assert agreement.rmse(a, b) == pytest.approx(RMSE(of_a, of_b)["m"])
+    assert agreement.rmse(a, b) == pytest.approx(repro_eval(".measure.effectiveness").RMSE(of_a, of_b)["m"])
     differences = [x - y for x, y in zip(a, b, strict=True)]
     if len(set(differences)) > 1 or not any(differences):
-        assert t_test(differences) == pytest.approx(ttest(of_a, of_b)["m"])
+        assert t_test(differences) == pytest.approx(repro_eval(".measure.statistics").ttest(of_a, of_b)["m"])
     if sum(a) == sum(baseline_a):
         assert agreement.effect_ratio(*means) is None
     else:
-        expected = ER(of_a, of_baseline_a, of_b, of_baseline_b)["m"]
+        expected = effects.ER(of_a, of_baseline_a, of_b, of_baseline_b)["m"]
         assert agreement.effect_ratio(*means) == pytest.approx(expected, abs=1e-12)
     if not (any(baseline_a) and any(baseline_b)):
         assert agreement.delta_ri(*means) is None
     else:
-        expected = DRI(of_a, of_baseline_a, of_b, of_baseline_b)["m"]
+        expected = effects.DRI(of_a, of_baseline_a, of_b, of_baseline_b)["m"]
         assert agreement.delta_ri(*means) == pytest.approx(expected, abs=1e-12)
 
 

@@ -5,11 +5,10 @@ from itertools import product
 from math import log2
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 import touche as library
 from conftest import Touche, Write
+from random_examples import example, given, st
 from spotcheck import run_of, scored_in
 from touche.evaluation import bounds
 from touche.evaluation.comparison import comparisons

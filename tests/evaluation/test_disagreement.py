@@ -1,8 +1,7 @@
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from test_evaluators import JUDGED, QRELS, run
 
+from random_examples import given, st
 from touche.errors import ToucheError
 from touche.evaluation import evaluators
 from touche.evaluation.disagreement import reasons_for_disagreement

@@ -6,9 +6,8 @@ from math import log2
 import ir_measures
 import pytest
 import pytrec_eval
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
+from random_examples import given, settings, st
 from touche.errors import ToucheError
 from touche.evaluation import evaluators
 from touche.tasks import measure_of

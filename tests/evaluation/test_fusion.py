@@ -6,9 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
+from random_examples import given, st
 from touche.errors import ParameterError
 from touche.evaluation import fusion
 from touche.evaluation.fusion import METHODS, fused_run

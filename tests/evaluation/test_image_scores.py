@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import touche as package
 from conftest import Touche, Write
+from random_examples import given, st
 from spotcheck import table_of
 from touche.data import judgments
 from touche.errors import ToucheError
@@ -168,6 +167,16 @@ def test_lines_count_as_in_the_script(
     assert len(lines) + len(skipped) + len(run.unread) == len(cells)
 
 
+@pytest.mark.parametrize("score", ["1e-05", "9"])
+def test_a_line_that_is_skipped_for_its_score_takes_its_rank(write: Write, score: str) -> None:
+    """The script notes the rank before it looks at the score, so it skips a second line of this rank."""
+    path = write("run.txt", f"1 PRO {A} 1 5 mine\n1 PRO {B} 2 {score} mine\n1 PRO {C} 2 4 mine\n")
+    lines, skipped = counted(run := read_script_lines(path), RULE)
+    assert lines.line_numbers.tolist() == [1]
+    assert [error.line for error in (*run.unread, *skipped)] == [2, 3]
+    assert "rank 2 comes after rank 2" in str(skipped[-1])
+
+
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
@@ -185,7 +194,8 @@ def test_lines_count_as_in_the_script(
 def test_a_skipped_line_is_a_warning_and_a_breach_and_does_not_change_the_score(
     task: Task, write: Write, touche: Touche, line: str, reason: str
 ) -> None:
-    path = write("run.txt", f"{RUN}{line}\n{line}\n")
+    second = line.replace(" 4 ", " 5 ")  # its rank is larger, because some skipped lines take theirs
+    path = write("run.txt", f"{RUN}{line}\n{second}\n")
     assert values(path, write, task) == pytest.approx([3 / 20, 2 / 20, 1 / 20])
     code, _, err = touche("evaluate", path, "--task", "mine")
     (warning,) = [text for text in err.splitlines() if "skips" in text]

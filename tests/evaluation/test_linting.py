@@ -6,10 +6,9 @@ from itertools import permutations
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from conftest import ROOT, Touche, Write
+from random_examples import HealthCheck, given, settings, st
 from reading import read_documents_jsonl
 from touche.errors import InputError, ToucheError
 from touche.evaluation.run_format import CODES, WARNING

@@ -1,6 +1,7 @@
 """Ranks with intervals, and groups: by hand, and by a plain bootstrap and plain tests on published values."""
 
 import random
+from dataclasses import asdict, fields
 from pathlib import Path
 from statistics import fmean, quantiles
 
@@ -104,6 +105,25 @@ def test_a_published_run_has_its_published_rank_interval_and_group() -> None:
         found = ranked.rank, ranked.low, ranked.high, ranked.group
         level = result.level
         assert found == (result.rank, level.low, level.high, level.group)
+
+
+def test_columns_are_those_of_the_row_and_of_its_rank() -> None:
+    table = library.published(TASK.id)
+    boots = next(result for result in table if result.row.tag == "BM25-Baseline")
+    assert boots.expected is not None and boots.level.group is not None
+    columns = table.rows[table.index(boots)]
+    assert list(columns.items())[: len(fields(Published))] == list(asdict(boots.row).items())
+    assert list(columns.items())[len(fields(Published)) :] == [
+        ("rank", 20),
+        ("is_shortlisted", True),
+        ("rerun", "touche run bm25 -i touche-2022-task-2 -o out"),
+        ("tolerance", boots.expected.tolerance),
+        ("rank_low", 18),
+        ("rank_high", 21),
+        ("group", boots.level.group),
+        ("rank_note", ""),
+    ]
+    assert table[:0].names == [*columns], "without rows, the header is the same"
 
 
 def test_a_run_is_compared_with_each_published_run(touche: Touche, official: Path) -> None:

@@ -4,11 +4,10 @@ from math import log2
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import touche as package
 from conftest import Touche, Write
+from random_examples import given, st
 from spotcheck import SPOT, made_up, notes_of, run_of, run_text, scored, scored_in, table_of
 from touche import tasks
 from touche.errors import ToucheError

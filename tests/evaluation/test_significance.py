@@ -3,10 +3,9 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import stats
 
+from random_examples import given, settings, st
 from touche.errors import ToucheError
 from touche.evaluation import significance
 

@@ -4,12 +4,10 @@ from pathlib import Path
 import numpy as np
 import pandas
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
 import touche as package
 from conftest import Touche, Write, write_files
+from random_examples import given, st
 from spotcheck import notes_of, scored_in, table_of
 from touche import tasks
 from touche.errors import InputError, MissingDataError, ToucheError
@@ -65,15 +63,18 @@ def test_by_hand() -> None:
 
 @given(LINES)
 def test_scores_are_those_of_scikit_learn(lines: list[tuple[int, str, str]]) -> None:
+    metrics = pytest.importorskip("sklearn.metrics", reason="needs scikit-learn: pip install scikit-learn")
     evaluation = evaluate_stances(*made_up(lines), LABELS)
     judged = [line[1] for line in lines]
     detected = [line[2].upper() for line in lines]
-    expected = precision_recall_fscore_support(judged, detected, labels=LABELS, zero_division=0)
+    expected = metrics.precision_recall_fscore_support(judged, detected, labels=LABELS, zero_division=0)
     classes = evaluation.by_class().values()
     columns = ("precision", "recall", "f1", "documents")
     assert np.allclose([[getattr(scores, name) for scores in classes] for name in columns], expected)
     assert evaluation.mean == pytest.approx(expected[2].mean())
-    assert evaluation.totals == confusion_matrix(judged, detected, labels=[*LABELS, "Q0"])[:-1].tolist()
+    assert (
+        evaluation.totals == metrics.confusion_matrix(judged, detected, labels=[*LABELS, "Q0"])[:-1].tolist()
+    )
 
 
 def test_the_interval_resamples_topics() -> None:

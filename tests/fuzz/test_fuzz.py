@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+
+pytest.importorskip("hypothesis", reason="needs Hypothesis: pip install hypothesis")
 from readers import COMMANDS, READERS
 
 from conftest import write_files
+from random_examples import HealthCheck, given, settings, st
 from texts import BYTES, damaged, inflated, is_read_or_refused
 from touche.errors import ToucheError
 

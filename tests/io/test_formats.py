@@ -18,10 +18,13 @@ from touche.errors import listed
 from touche.io import formats
 from touche.io.formats import FORMATS, FORMATS_FOR_PAPERS, csv_text, json_text
 from touche.io.plain import plain_text
-from touche.io.tables import Cell, Column, Sheet
+from touche.io.tables import Cell, Column, Sheet, is_number
 
 ODD = "a_b|c&d<b>"
 COLUMNS = [Column("run <x>", "name"), Column("mean", "mean", "{:.1f}".format, missing="there is no topic")]
+
+
+RECORDS = ("csv", "json")  # formats of records, which have no table
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,17 @@ def test_numbers_are_aligned_right_and_notes_are_below_the_table() -> None:
     ]
 
 
-@pytest.mark.parametrize("name", ["table", "markdown", "latex", "html"])
+@pytest.mark.parametrize("number", ["7", "1.5", "+0.125", "< 0.0001", "1,234", "12,345,678", "–", ""])
+def test_a_column_of_numbers_is_aligned_right(number: str) -> None:
+    assert is_number(number)
+
+
+@pytest.mark.parametrize("text", ["6, 1, 3", "1,2,3", "1,23", "1234,567", "0.5 to 0.6", "1.2.3", "bm25", ","])
+def test_a_column_with_other_texts_is_aligned_left(text: str) -> None:
+    assert not is_number(text)
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if name not in RECORDS])
 def test_a_missing_value_is_a_dash_and_its_reason_is_below_the_table(name: str) -> None:
     text = FORMATS[name].write(Table(Row, ()), [Sheet(COLUMNS, [Row("a", None)])])
     assert ["a", "–"] in rows_of(text, name) and "– in mean: there is no topic" in text

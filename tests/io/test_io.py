@@ -391,7 +391,7 @@ def test_a_packed_pipe_may_unpack_to_a_multiple_of_what_it_contains(tmp_path: Pa
         assert len(file.read()) == 100_000
     writer.join()
     sparse = tmp_path / "sparse.gz"
-    sparse.write_bytes(gzip.compress(b"a" * 10_000_000))
+    sparse.write_bytes(gzip.compress(b"a" * 100_000_000))  # more than 500 times a buffer of 128 KB
     os.truncate(sparse, 1 << 30)
     with pytest.raises(InputError, match="more than 500 times its size"), open_binary(sparse, limits) as file:
         file.read()

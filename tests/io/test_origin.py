@@ -18,16 +18,17 @@ def repository(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_change_and_a_new_file_are_dirty(repository: Path) -> None:
+@pytest.mark.parametrize("has_run", [True, False])
+def test_a_change_and_a_new_file_are_dirty(repository: Path, has_run: bool) -> None:
     commit = git(repository, "rev-parse", "HEAD")
     git(repository, "tag", "-a", "v1", "-m", "a tag is not a commit")
     write_files(repository, {".venv/a.py": "", "deep/__pycache__/a.pyc": ""})
-    assert origin(repository)["revision"] == commit
+    assert origin(repository, has_run=has_run)["revision"] == commit
     (repository / "new.py").touch()
-    assert origin(repository)["revision"] == f"{commit}-dirty"
+    assert origin(repository, has_run=has_run)["revision"] == f"{commit}-dirty"
     (repository / "new.py").unlink()
     (repository / "baseline.py").write_text("b")
-    assert origin(repository)["revision"] == f"{commit}-dirty"
+    assert origin(repository, has_run=has_run)["revision"] == f"{commit}-dirty"
 
 
 def test_neither_a_hook_of_another_repository_nor_a_setting_hides_a_new_file(
@@ -37,7 +38,7 @@ def test_neither_a_hook_of_another_repository_nor_a_setting_hides_a_new_file(
     git(repository, "config", "status.showUntrackedFiles", "no")
     (repository / "new.py").touch()
     monkeypatch.setenv("GIT_DIR", str(tmp_path / "another"))
-    assert origin(repository)["revision"] == f"{commit}-dirty"
+    assert origin(repository, has_run=False)["revision"] == f"{commit}-dirty"
 
 
 def test_without_a_status_the_commit_is_unknown(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,7 +46,7 @@ def test_without_a_status_the_commit_is_unknown(repository: Path, monkeypatch: p
     monkeypatch.setattr(
         module, "_git", lambda folder, *command: "" if "status" in command else called(folder, *command)
     )
-    assert origin(repository)["revision"] == "unknown"
+    assert origin(repository, has_run=False)["revision"] == "unknown"
 
 
 FILTERS = ["filter.evil.clean", "filter.evil.process", "filter.a=b.clean"]
@@ -79,10 +80,19 @@ def test_no_setting_of_a_repository_is_executed(repository: Path, tmp_path: Path
         value = f"!{program}"
     git(repository, "config", "--file", str(included), setting, value)
     (repository / "baseline.py").write_text("b")
-    revision = origin(repository)["revision"]
+    revision = origin(repository, has_run=False)["revision"]
     assert commit_time(repository) > 1_000_000_000
     assert not (tmp_path / "run").exists()
     assert revision == ("unknown" if "=" in setting else f"{commit}-dirty")
+
+
+def test_filters_of_a_folder_whose_code_has_run_decide_what_has_changed(repository: Path) -> None:
+    (repository / ".git" / "info" / "attributes").write_text("*.py filter=mine\n")
+    git(repository, "config", "filter.mine.clean", "sed s/b/a/")
+    (repository / "baseline.py").write_text("b")
+    commit = git(repository, "rev-parse", "HEAD")
+    assert origin(repository, has_run=True)["revision"] == commit
+    assert origin(repository, has_run=False)["revision"] == f"{commit}-dirty"
 
 
 def sign(repository: Path, signature: str) -> None:
@@ -93,5 +103,6 @@ def sign(repository: Path, signature: str) -> None:
     git(repository, "update-ref", "HEAD", git(repository, "hash-object", "-t", "commit", "-w", str(file)))
 
 
-def test_a_folder_without_a_repository_has_no_origin(tmp_path: Path) -> None:
-    assert origin(tmp_path) == {"revision": "unknown", "source": "unknown"}
+@pytest.mark.parametrize("has_run", [True, False])
+def test_a_folder_without_a_repository_has_no_origin(tmp_path: Path, has_run: bool) -> None:
+    assert origin(tmp_path, has_run=has_run) == {"revision": "unknown", "source": "unknown"}

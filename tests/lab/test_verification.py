@@ -19,6 +19,7 @@ from touche.lab.verification import DIFFERENT, NOT_COMPARABLE, SAME, verify, ver
 from touche.runners.image_content import Content, File, ImageDigest, digest
 from touche.runners.programs import ExitStatus, output_of
 from touche.tira import provenance
+from touche.tira.metadata import IMAGE_VARIABLE
 
 OF_EACH_BASE = ("bm25", "elrond", "dense")
 COMMIT = "a" * 40
@@ -53,7 +54,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
 
     replaced: Mapping[str, Callable[..., Any]] = {
         "check_program": lambda program: None,
-        "origin": lambda folder: {"revision": engine.commit},
+        "origin": lambda folder, has_run: {"revision": engine.commit},
         "read_labels": lambda program, image: engine.labels,
         "read_content": content,
         "digest": lambda program, image: ImageDigest(image=image, id="", digest=engine.image.digest),
@@ -150,7 +151,7 @@ def test_another_image_and_one_by_hand_are_refused(
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, touche: Touche) -> Path:
     """A run of bm25 by an image with the digest of CONTENT."""
-    monkeypatch.setenv(provenance.IMAGE_VARIABLE, CONTENT.digest)
+    monkeypatch.setenv(IMAGE_VARIABLE, CONTENT.digest)
     monkeypatch.setenv(provenance.REVISION_VARIABLE, COMMIT)
     assert touche("run", "bm25", "-i", "spot-check/passages", "-o", tmp_path / "out")[0] == 0
     return tmp_path / "out" / "run.txt"
@@ -273,7 +274,7 @@ def test_a_verification_leaves_no_image_and_no_container(
     dockerfile.write_text(
         text.replace("ARG REVISION\n", "RUN apt --version > /apt\nRUN date +%N > /time\nARG REVISION\n")
     )
-    monkeypatch.setattr(verification, "origin", lambda folder: {"revision": commit})
+    monkeypatch.setattr(verification, "origin", lambda folder, has_run: {"revision": commit})
     monkeypatch.setattr(
         "touche.runners.image_builds.origin", lambda folder: {"revision": commit, "source": "unknown"}
     )

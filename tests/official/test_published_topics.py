@@ -56,8 +56,12 @@ def reproduced_values(dataset: str, rankings: Rankings) -> tuple[int, int]:
         dimension: by_script(Run.of(lines), task_qrels(task, dimension), task.measure).per_topic
         for dimension in ("relevance", "quality")
     }
-    published = [row for row in values_of_topics(task) if row.tag == TAGS[dataset] and row.dimension in own]
-    equal = [rounded(own[row.dimension].get(row.topic, -1)) == row.value for row in published]
+    published = [
+        value
+        for value in values_of_topics(task)
+        if value.row.tag == TAGS[dataset] and value.row.dimension in own
+    ]
+    equal = [rounded(own[value.row.dimension].get(value.topic, -1)) == value.value for value in published]
     return sum(equal), len(equal)
 
 

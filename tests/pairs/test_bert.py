@@ -9,16 +9,23 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+pytest.importorskip("safetensors", reason="needs the extra models: pip install 'touche-baselines[models]'")
 from safetensors.numpy import save as safetensors_of
 from safetensors.numpy import save_file
 
 from conftest import Touche
-from tiny_bert import CONFIG, weights
+from tiny_bert import CONFIG, make_tiny, weights
 from touche.errors import InputError, ParameterError, ToucheError
 from touche.pairs import bert, embeddings
 from touche.pairs.bert import Bert
 from touche.pairs.coherence import next_sentence_probabilities
 from touche.pairs.pair_ranking import Pair, ScoredSentence
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Path:
+    return make_tiny(tmp_path / "tiny")
 
 
 def by_hand(ids: list[int], types: list[int]) -> Any:

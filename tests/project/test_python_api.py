@@ -6,8 +6,10 @@ import pydoc
 import re
 from inspect import ismodule
 
-import griffe
 import pytest
+
+pytest.importorskip("griffe", reason="needs Griffe: pip install griffe")
+import griffe
 
 import touche
 from conftest import ROOT

@@ -2,10 +2,9 @@
 
 import re
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import pytest
-from playwright.sync_api import Browser
 
 from conftest import ROOT
 from pages import type_in, workspace
@@ -13,6 +12,10 @@ from touche import baselines
 from touche.data.places import shipped_baselines
 from touche.tasks import all_tasks
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+pytest_plugins = ["browsers"]
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("site")]
 LINK = re.compile(r'<(?:link|script|img|iframe|source)\b[^>]*\b(?:src|href)="?(https?:[^" >]*)')
 
@@ -69,7 +72,7 @@ def test_nothing_comes_from_another_host_and_pages_are_small(site: Path) -> None
     assert {name for name, size in heavy.items() if size + shared > 600_000} == set()
 
 
-def test_search_works_from_disk_and_no_page_is_wider_than_a_phone(site: Path, chromium: Browser) -> None:
+def test_search_works_from_disk_and_no_page_is_wider_than_a_phone(site: Path, chromium: "Browser") -> None:
     tab = chromium.new_page(viewport={"width": 390, "height": 800})
     heard: list[str] = []
     tab.on("console", lambda message: heard.append(message.text))
@@ -87,7 +90,7 @@ def test_search_works_from_disk_and_no_page_is_wider_than_a_phone(site: Path, ch
 @pytest.mark.parametrize("width", [390, 1400])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_cell_of_the_matrix_opens_the_commands_that_rerun_it(
-    site: Path, chromium: Browser, width: int, scheme: Literal["light", "dark"]
+    site: Path, chromium: "Browser", width: int, scheme: Literal["light", "dark"]
 ) -> None:
     context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -121,7 +124,7 @@ CONTRAST = """() => axe.run(document, { runOnly: ["color-contrast"] }).then(
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 768, 1400])
 def test_nothing_overlaps_is_cut_or_too_pale_on_a_phone_a_tablet_and_a_desk(
-    site: Path, chromium: Browser, width: int, scheme: Literal["light", "dark"]
+    site: Path, chromium: "Browser", width: int, scheme: Literal["light", "dark"]
 ) -> None:
     tab = chromium.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
     problems = dict[str, list[str]]()
@@ -143,7 +146,7 @@ def test_nothing_overlaps_is_cut_or_too_pale_on_a_phone_a_tablet_and_a_desk(
 
 
 def test_every_control_of_a_report_is_reached_by_keyboard_and_shows_its_focus(
-    site: Path, chromium: Browser
+    site: Path, chromium: "Browser"
 ) -> None:
     tab = chromium.new_page(viewport={"width": 1400, "height": 900})
     tab.goto((site / "gallery" / "spot-check--arguments.html").as_uri())

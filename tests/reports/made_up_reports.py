@@ -9,7 +9,6 @@ import pytest
 
 from conftest import Write
 from spotcheck import made_up, run_of, scored_in
-from touche import tasks
 from touche.evaluation.comparison import find_reference
 from touche.reports.page import write
 from touche.reports.report_content import task_report
@@ -39,18 +38,16 @@ class Reports:
         others = {"quality": quality} if quality else {}
         task = made_up(self.write, self.monkeypatch, topics, relevance="a", **others)
         task = replace(task, **{"published": rows, "corpora": {"full": Corpus("nowhere")}} | changes)
-        self.monkeypatch.setattr(tasks, "task", lambda _: task)
-        for module in ("baselines.reruns", "reports.published_results"):  # those of real tasks
-            self.monkeypatch.setattr(import_module(f"touche.{module}"), "published_scores", list)
+        self._task = task
         return task
 
-    def part(self, *runs: str, dataset: str = "made-up", reference: str | None = None) -> TaskReport:
-        """Returns the part of a report on runs."""
+    def part(self, *runs: str, task: Task | None = None, reference: str | None = None) -> TaskReport:
+        """Returns the part of a report on runs of a task, by default of the one that was made last."""
         paths = [self.write(f"{number}.txt", text) for number, text in enumerate(runs)]
-        task = tasks.task(dataset)
+        task = task or self._task
         scored = scored_in(paths, task)
         path = find_reference(reference, [], [*{each.run.path: each.run for each in scored}.values()])
-        return task_report(scored, task, dataset, path)
+        return task_report(scored, task, task.id, path)
 
     def page(self, part: TaskReport, folder: str = "out", title: str = "Title") -> Path:
         """Writes a report; returns its page."""

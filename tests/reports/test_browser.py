@@ -5,6 +5,8 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+
+pytest.importorskip("playwright", reason="needs Playwright: pip install playwright")
 from made_up_reports import Reports, published
 from playwright.sync_api import Browser
 from playwright.sync_api import Page as Tab
@@ -14,7 +16,7 @@ from spotcheck import run_of
 from touche import tasks
 from touche.reports.report_records import TaskReport
 
-pytest_plugins = ["made_up_reports"]
+pytest_plugins = ["browsers", "made_up_reports"]
 pytestmark = pytest.mark.slow
 Browse = Callable[..., Tab]
 

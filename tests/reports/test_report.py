@@ -5,19 +5,17 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from html import unescape
-from importlib import import_module
 from math import log2
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from made_up_reports import Reports, published
 
 import touche as package
 from conftest import Touche, Write
+from random_examples import given, st
 from spotcheck import run_of, run_text
 from touche import tasks
 from touche.baselines.expected import SCRIPT
@@ -292,13 +290,11 @@ def test_a_strip_has_every_published_run_on_a_scale_that_begins_below_the_worst(
 
 
 @pytest.mark.usefixtures("plain")
-def test_rows_that_can_be_rerun_have_their_command(reports: Reports, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_that_can_be_rerun_have_their_command(reports: Reports) -> None:
     (entry,) = (score for score in published_scores() if score.value == 0.469)
-    row = published("Boots", 0.469, tag="BM25-Baseline", baseline=True, evaluator="touche")
+    real = {"task": "touche-2022-task-2", "tag": "BM25-Baseline"}  # which can be rerun
+    row = published("Boots", 0.469, baseline=True, evaluator="touche", **real)
     reports.task(row, published("Zorro", 0.5, tag="BM25"))
-    monkeypatch.setattr(
-        import_module("touche.reports.published_results"), "published_scores", lambda: [entry]
-    )
     part = reports.part(run_of(*ALL))
     (rerun,) = next(view for view in part.views if view.evaluator == "touche").reruns
     assert rerun.published and (rerun.name, rerun.published.tolerance) == ("Boots", entry.tolerance)
@@ -476,6 +472,26 @@ def test_a_report_corrects_for_the_same_comparisons_as_compare(
     assert f"(paired t-test, p &lt; 0.05 after Holm's correction for {family})" in page
 
 
+CARD = """
+id = "made-up"
+title = "Made up"
+url = "https://example.org"
+topics = "made-up.xml"
+{note}
+qrels.relevance.file = "made-up-relevance.qrels"
+corpora.full.directory = "nowhere"
+rules.unit = "document"
+"""
+TABLE = """
+[[published]]
+dimension = "relevance"
+measure = "nDCG@5"
+evaluator = "{evaluator}"
+sources = ["table 1"]
+runs = [{{ team = "{team}", value = 0.5 }}]
+"""
+
+
 @pytest.mark.parametrize(
     ("published_by", "measure", "evaluator"),
     [
@@ -489,13 +505,16 @@ def test_a_report_corrects_for_the_same_comparisons_as_compare(
 def test_compare_and_the_report_start_with_the_evaluator_of_most_published_results(
     reports: Reports, published_by: list[str | None], measure: str | None, evaluator: str
 ) -> None:
-    rows = [published(str(number), 0.5, evaluator=name) for number, name in enumerate(published_by)]
-    reports.task(*rows)
+    made = reports.task()
+    rows = [TABLE.format(team=team, evaluator=name) for team, name in enumerate(published_by)]
+    card = CARD.format(note="" if rows else 'results_note = "none yet"') + "".join(rows)
+    reports.write("tasks/made-up.toml", card.replace('evaluator = "None"\n', ""))
+    task = tasks.task(made.id)
     runs = [reports.write(f"{tag}.txt", run_of(f"1 {tag} b", "2 b a", tag=tag)) for tag in "ac"]
     compared = package.compare(runs, "made-up", measure=measure)
     assert {row.evaluator for row in compared} == {evaluator}
     if measure is None:
-        assert reports.part(run_of("1 a b"), run_of("1 b a")).views[0].evaluator == evaluator
+        assert reports.part(run_of("1 a b"), run_of("1 b a"), task=task).views[0].evaluator == evaluator
 
 
 @pytest.mark.slow

@@ -15,6 +15,8 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
+
+pytest.importorskip("tira.check_format", reason="needs TIRA's client: pip install tira")
 from ruamel.yaml import YAML
 from tira.check_format import _fmt, check_format
 

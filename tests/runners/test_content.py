@@ -12,25 +12,14 @@ from typing import Any
 import pytest
 
 from conftest import Write
+from engines import Entry
+from engines import tar as layer
 from touche.errors import ToucheError
 from touche.runners import image_content
 from touche.runners.image_content import Content, parse_archive
 
-Entry = tuple[str, dict[str, Any], bytes]
 CONFIG = {"Entrypoint": ["baseline"], "Env": ["A=1", "B=2"], "Labels": {"title": "x"}}
 FOLDER = {"type": tarfile.DIRTYPE, "mode": 0o755}
-
-
-def layer(*entries: Entry) -> bytes:
-    stream = io.BytesIO()
-    with tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as archive:
-        for name, fields, data in entries:
-            member = tarfile.TarInfo(name)
-            member.size = len(data)
-            for field, value in fields.items():
-                setattr(member, field, value)
-            archive.addfile(member, io.BytesIO(data))
-    return stream.getvalue()
 
 
 def image(

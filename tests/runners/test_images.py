@@ -4,94 +4,97 @@ import os
 import re
 import shutil
 import tomllib
-from collections.abc import Iterator, Sequence
-from email.message import Message
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from conftest import ROOT, Write, write_files
+from engines import Engine
 from touche.baselines.baseline_files import files_in
 from touche.baselines.starter import write_baseline
 from touche.errors import ToucheError
 from touche.io import progress
 from touche.runners import baseline_images, container_runs, image_builds
-from touche.runners.programs import ExitStatus, Log
+from touche.runners.programs import Log
+from touche.tira.provenance import DATASET_VARIABLE, PROJECT
+
+pytest_plugins = ["engines"]
+
+
+Release = Callable[..., None]
 
 
 @pytest.fixture
-def nowhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """No clone, and a program that has no image; yields the addresses in the package's metadata."""
-    addresses: list[str] = []
-    package_metadata = Message()
-    monkeypatch.setattr(package_metadata, "get_all", lambda name: addresses)
-    monkeypatch.setattr(image_builds, "metadata", lambda name: package_metadata)
-    monkeypatch.setattr(image_builds, "version", lambda name: "1.2.3")
+def no_clone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Images are built as by an installed package, whose baselines are still those of the clone."""
     monkeypatch.setattr(image_builds, "clone", lambda: None)
-    monkeypatch.setattr(image_builds, "check_program", lambda program: None)
-    monkeypatch.setattr(image_builds, "find_image", lambda program, image: "")
-    yield addresses
+
+
+@pytest.fixture
+def release(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Release:
+    """Installs the metadata of version 1.2.3 of the package, with these addresses."""
+    folder = tmp_path_factory.mktemp("site-packages")
+    metadata = folder / f"{PROJECT.replace('-', '_')}-1.2.3.dist-info" / "METADATA"
+    metadata.parent.mkdir()
+    monkeypatch.syspath_prepend(folder)
+
+    def install(*addresses: str) -> None:
+        lines = [f"Name: {PROJECT}", "Version: 1.2.3", *(f"Project-URL: {address}" for address in addresses)]
+        metadata.write_text("\n".join(["Metadata-Version: 2.4", *lines, ""]))
+
+    install()
+    return install
+
+
+TASK_PAGES = "Homepage, https://touche.webis.de"
+ON_GITHUB = "Source, https://github.com/Team/Fork"
 
 
 def test_a_released_package_knows_where_its_images_are_and_a_clone_builds_on_its_own_base(
-    nowhere: list[str], monkeypatch: pytest.MonkeyPatch
+    release: Release, request: pytest.FixtureRequest
 ) -> None:
+    release(TASK_PAGES, ON_GITHUB, "Base image, https://ghcr.io/team/fork/base@sha256:12")
+    assert image_builds.base_image() == "touche/base"
+    request.getfixturevalue("no_clone")
+    assert image_builds.base_image() == "ghcr.io/team/fork/base:1.2.3@sha256:12"
+    release()
     assert image_builds.published_image("bm25") == "" and image_builds.base_image() == "touche/base"
-    nowhere += ["Homepage, https://touche.webis.de", "Source, https://example.org/a/b"]
+    release(TASK_PAGES, "Source, https://example.org/a/b")
     assert image_builds.published_image("bm25") == ""  # only of GitHub it is known where images are
-    nowhere[1] = "Source, https://github.com/Team/Fork"
+    release(TASK_PAGES, ON_GITHUB)
     assert image_builds.published_image("bm25") == "ghcr.io/team/fork/bm25:1.2.3"
     assert image_builds.base_image() == "ghcr.io/team/fork/base:1.2.3"
-    nowhere.append("Base image, https://ghcr.io/team/fork/base@sha256:12")
-    assert image_builds.base_image() == "ghcr.io/team/fork/base:1.2.3@sha256:12"
-    monkeypatch.setattr(image_builds, "clone", lambda: ROOT)
-    assert image_builds.base_image() == "touche/base"
 
 
-def test_without_a_clone_what_is_missing_is_pulled_if_it_is_published(nowhere: list[str]) -> None:
+@pytest.mark.usefixtures("engine", "no_clone")
+def test_without_a_clone_what_is_missing_is_pulled_if_it_is_published(release: Release) -> None:
     pull = "podman pull ghcr.io/team/fork/{0}:1.2.3 && podman tag ghcr.io/team/fork/{0}:1.2.3 touche/{0}"
     for name, ask in (
         ("base", lambda: image_builds.build("podman", ["bm25"], print)),
         ("bm25", lambda: image_builds.check_image("podman", "bm25")),
     ):
-        nowhere.clear()
+        release()
         with pytest.raises(ToucheError, match=f"no image touche/{name}; build it in a clone of touche"):
             ask()
-        nowhere.append("Source, https://github.com/Team/Fork")
+        release(ON_GITHUB)
         with pytest.raises(ToucheError, match=re.escape(f"touche/{name}; get it with: {pull.format(name)}")):
             ask()
 
 
-@pytest.fixture
-def built(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """Docker with one image, and its labels."""
-    labels: dict[str, str] = {}
-
-    def execute(command: Sequence[str], log: Log, **options: object) -> ExitStatus:
-        words = [word.removeprefix("--label=") for word in command if word.startswith("--label=")]
-        labels.update(word.split("=", 1) for word in words)
-        return ExitStatus(0, "")
-
-    monkeypatch.setattr(image_builds, "check_program", lambda program: None)
-    monkeypatch.setattr(image_builds, "find_image", lambda program, image: "x")
-    monkeypatch.setattr(image_builds, "read_labels", lambda program, image: labels)
-    monkeypatch.setattr(image_builds, "output_of", lambda *command: "1")
-    monkeypatch.setattr(image_builds, "succeeds", lambda *command: True)
-    monkeypatch.setattr(image_builds, "execute", execute)
-    return labels
-
-
 @pytest.mark.parametrize("has_clone", [True, False])
 def test_an_image_of_other_files_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, built: dict[str, str], has_clone: bool
+    tmp_path: Path, request: pytest.FixtureRequest, engine: Engine, has_clone: bool
 ) -> None:
     """Other than what is not in images, and than what runs, Python and git write into a folder."""
     if not has_clone:
-        monkeypatch.setattr(image_builds, "clone", lambda: None)
-    folder = Path(shutil.copytree(ROOT / "baselines" / "argsrank", tmp_path / "argsrank"))
-    monkeypatch.setattr(image_builds, "check_name", lambda folder: None)
-    elsewhere = Path(shutil.copytree(folder, tmp_path / "a b" / "argsrank"))
+        request.getfixturevalue("no_clone")
+        engine.answer(images=[{"id": "1", "names": ["touche/models"], "labels": {}}])
+    folder = Path(shutil.copytree(ROOT / "baselines" / "argsrank", tmp_path / "mine"))
+    dockerfile = folder / "Dockerfile"
+    dockerfile.write_text(dockerfile.read_text().replace("argsrank", "mine"))
+    elsewhere = Path(shutil.copytree(folder, tmp_path / "a b" / "mine"))
     image_builds.build("docker", [str(folder)], print)
     unimportant = ["README.md", "expected.toml", "out/run.txt", "out/ir-metadata.yml", "__pycache__/a.pyc"]
     for name in [*unimportant, ".git/index", ".venv/a.py", "env/pyvenv.cfg", "env/a.py"]:
@@ -102,9 +105,7 @@ def test_an_image_of_other_files_is_refused(
         with (elsewhere / name).open("a") as file:
             file.write("\n")
         command = f"touche images build '{elsewhere}'"
-        message = (
-            f"touche/argsrank was not built from the current files of {elsewhere}; build it with: {command}"
-        )
+        message = f"touche/mine was not built from the current files of {elsewhere}; build it with: {command}"
         with pytest.raises(ToucheError, match=re.escape(message)):
             image_builds.check_image("docker", str(elsewhere))
         image_builds.build("docker", [str(elsewhere)], print)
@@ -112,10 +113,10 @@ def test_an_image_of_other_files_is_refused(
     (elsewhere / "new.py").chmod(0o755)
     with pytest.raises(ToucheError, match="was not built from the current files"):
         image_builds.check_image("docker", str(elsewhere))
-    assert bool(built["touche.bases"]) == has_clone
+    assert bool(engine.labels("touche/mine")["touche.bases"]) == has_clone
 
 
-def test_bytes_that_are_not_utf_8_are_no_obstacle(tmp_path: Path, built: dict[str, str]) -> None:
+def test_bytes_that_are_not_utf_8_are_no_obstacle(tmp_path: Path, engine: Engine) -> None:
     """In names, links and any file."""
     folder = tmp_path / "mine"
     write_baseline(folder)
@@ -126,16 +127,18 @@ def test_bytes_that_are_not_utf_8_are_no_obstacle(tmp_path: Path, built: dict[st
         path.write_bytes(path.read_bytes() + b"# \xff\n")
     image_builds.build("docker", [str(folder)], print)
     image_builds.check_image("docker", str(folder))
-    assert len(built["touche.content"]) == 16
+    assert len(engine.labels("touche/mine")["touche.content"]) == 16
 
 
-def test_an_image_without_labels_is_refused(built: dict[str, str]) -> None:
+def test_an_image_without_labels_is_refused(engine: Engine) -> None:
+    engine.answer(images=[{"id": "1", "names": ["touche/bm25"], "labels": None}])
     with pytest.raises(ToucheError, match=r"touche/bm25 was not built from .* build bm25 --runner podman"):
         image_builds.check_image("podman", "bm25")
 
 
+@pytest.mark.usefixtures("engine")
 def test_a_newer_version_of_a_base_is_a_warning(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, built: dict[str, str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     for name in ("src", "docker"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -234,70 +237,49 @@ REASONS = {
 }
 
 
+FAILED = "The command returned a non-zero code: 1"
+
+
 @pytest.mark.parametrize("line", REASONS)
 def test_a_failed_build_is_one_line_with_the_reason(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], line: str
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], line: str
 ) -> None:
-    commands = failing(monkeypatch, line)
+    monkeypatch.delenv("BUILD_NETWORK", raising=False)
     monkeypatch.setattr(progress, "_SECONDS_BETWEEN_LINES", 0)
+    engine.answer(printed=["Step 1/2", line, FAILED], code=1)
     with pytest.raises(ToucheError, match=re.escape(f"building touche/base: {REASONS[line]}")):
         image_builds.build("docker", ["bm25"], print)
     shown = capsys.readouterr()
     assert line in shown.out and "building touche/base: 3 lines [" in shown.err  # progress, in a pipe
-    assert not [word for word in commands[0] if word.startswith("--network")]
+    (command,) = engine.calls("docker", "build")
+    assert not [word for word in command if word.startswith("--network")]
 
 
-def test_a_build_uses_the_network_that_the_variable_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    commands = failing(monkeypatch, "")
+def test_a_build_uses_the_network_that_the_variable_names(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("BUILD_NETWORK", "host")
+    engine.answer(printed=[FAILED], code=1)
     with pytest.raises(ToucheError, match="building touche/base: exit code 1"):
         image_builds.build("docker", ["bm25"], print)
-    assert "--network=host" in commands[0]
+    (command,) = engine.calls("docker", "build")
+    assert "--network=host" in command
 
 
-def failing(monkeypatch: pytest.MonkeyPatch, line: str) -> list[Sequence[str]]:
-    """Replaces Docker by a program that writes a line and fails; returns the commands that it gets."""
-    commands: list[Sequence[str]] = []
-
-    def execute(command: Sequence[str], log: Log, **options: object) -> ExitStatus:
-        commands.append(command)
-        for text in ("Step 1/2", line, "The command returned a non-zero code: 1"):
-            log(text)
-        return ExitStatus(1, "The command returned a non-zero code: 1")
-
-    monkeypatch.delenv("BUILD_NETWORK", raising=False)
-    monkeypatch.setattr(image_builds, "check_program", lambda program: None)
-    monkeypatch.setattr(image_builds, "find_image", lambda program, image: "")
-    monkeypatch.setattr(image_builds, "execute", execute)
-    return commands
-
-
-def test_a_build_removes_a_replaced_image_if_it_has_no_other_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    ids = {"touche/base": "earlier", "touche/bm25": "unchanged"}
-    removed: list[str] = []
-
-    def execute(command: Sequence[str], log: Log, **options: object) -> ExitStatus:
-        ids.setdefault("touche/lucene", "first")
-        ids["touche/base"] = "new"
-        return ExitStatus(0, "")
-
-    def succeeds(*command: str) -> bool:
-        if "rm" in command:
-            removed.append(command[3])
-        return True
-
-    monkeypatch.setattr(image_builds, "check_program", lambda program: None)
-    monkeypatch.setattr(image_builds, "find_image", lambda program, image: ids.get(image, ""))
-    monkeypatch.setattr(image_builds, "output_of", lambda *command: str([*ids.values()].count(command[-1])))
-    monkeypatch.setattr(image_builds, "execute", execute)
-    monkeypatch.setattr(image_builds, "succeeds", succeeds)
+def test_a_build_removes_a_replaced_image_if_it_has_no_other_name(engine: Engine) -> None:
+    earlier = {"id": "earlier", "names": ["touche/base"], "labels": {}}
+    unchanged = {"id": "unchanged", "names": ["touche/bm25"], "labels": {}}
+    removal = ["docker", "image", "rm", "earlier"]
+    engine.answer(images=[earlier, unchanged], next_ids={"touche/base": "new"})
     image_builds.build("docker", ["bm25"], print)
-    assert removed == ["earlier"]
-    ids["touche/other"] = ids["touche/base"] = "earlier"
+    assert engine.calls("docker", "image", "rm") == [removal]
+    earlier["names"] = ["touche/base", "touche/other"]
+    engine.answer(images=[earlier, unchanged])
     image_builds.build("docker", ["bm25", "elrond"], print)
-    assert removed == ["earlier"]
+    assert engine.calls("docker", "image", "rm") == [removal]
 
 
+DATASET = f"--env={DATASET_VARIABLE}="
 PARTS = [
     "spot-check/passages",
     "spot-check/pairs",
@@ -317,37 +299,28 @@ PARTS = [
     ],
 )
 def test_a_built_image_is_tried_on_the_smallest_part_that_fits(
-    write: Write,
-    monkeypatch: pytest.MonkeyPatch,
-    expected: str | None,
-    works_on: str,
-    tried: list[str],
+    tmp_path: Path, write: Write, engine: Engine, expected: str | None, works_on: str, tried: list[str]
 ) -> None:
     """That expected.toml names, else on all parts until one fits; an image that fits none is removed."""
-    folder = write("mine/baseline.py", "").parent
+    folder = tmp_path / "mine"
+    write_baseline(folder)
+    (folder / "expected.toml").unlink()
     if expected:
         write("mine/expected.toml", "\n".join(f'dataset = "{name}"' for name in expected.split()))
-    inputs: list[str] = []
-    removed: list[tuple[str, ...]] = []
     lines: list[str] = []
-
-    def runner(job: container_runs.Job, limits: object, log: Log) -> None:
-        inputs.append(job.input)
-        log("a line of the container")
-        if job.input != works_on:
-            raise ToucheError(f"mine: exit code 2: no {job.input}")
-
-    monkeypatch.setattr(container_runs, "RUNNERS", {"docker": runner})
-    monkeypatch.setattr(container_runs, "succeeds", lambda *command: removed.append(command) or True)
+    image_builds.build("docker", [str(folder)], print)
+    engine.answer(works_on=[works_on])
+    removal = ["docker", "image", "rm", "touche/mine"]
     if works_on in tried:
         container_runs.try_image("docker", str(folder), lines.append)
-        assert not removed
+        assert removal not in engine.calls()
     else:
         message = f"touche/mine fails on {tried[0]}, so it was removed: mine: exit code 2: no {tried[0]}"
         with pytest.raises(ToucheError, match=message):
             container_runs.try_image("docker", str(folder), lines.append)
-        assert removed == [("docker", "image", "rm", "touche/mine")]
-    assert inputs == tried
+        assert removal in engine.calls()
+    variables = [word for call in engine.calls("docker", "run") for word in call]
+    assert [word.removeprefix(DATASET) for word in variables if word.startswith(DATASET)] == tried
     assert lines.count("a line of the container") == len(tried) - (works_on in tried)
 
 
@@ -397,7 +370,7 @@ COPY --from=localhost/touche/base /a /b
 
 @pytest.mark.parametrize("line", FETCHING)
 def test_a_dockerfile_that_makes_the_engine_fetch_addresses_is_refused(
-    tmp_path: Path, built: dict[str, str], line: str
+    tmp_path: Path, engine: Engine, line: str
 ) -> None:
     """The engine would fetch them in the machine's network, where servers listen for nobody else."""
     file = tmp_path / "mine" / "Dockerfile"
@@ -405,17 +378,16 @@ def test_a_dockerfile_that_makes_the_engine_fetch_addresses_is_refused(
     text = file.read_text()
     file.write_text(HARMLESS + text)
     image_builds.build("docker", [str(file.parent)], print)
-    built.clear()
+    builds = engine.calls("docker", "build")
     file.write_text(f"{line}\n{text}" if line[:1] in "#/{" else f"{text}\n{line}\n")
     with pytest.raises(ToucheError, match=r"/Dockerfile: .*; (use COPY|remove|pull|start it with)"):
         image_builds.build("docker", [str(file.parent)], print)
-    assert not built
+    assert engine.calls("docker", "build") == builds
 
 
+@pytest.mark.usefixtures("engine")
 @pytest.mark.parametrize("name", ["Dockerfile", "baseline.py", "more.py"])
-def test_links_out_of_the_folder_are_refused_by_name(
-    tmp_path: Path, built: dict[str, str], name: str
-) -> None:
+def test_links_out_of_the_folder_are_refused_by_name(tmp_path: Path, name: str) -> None:
     folder = tmp_path / "mine"
     write_baseline(folder)
     elsewhere = tmp_path / "elsewhere"
@@ -432,10 +404,9 @@ def test_links_out_of_the_folder_are_refused_by_name(
 
 
 def test_two_folders_with_one_name_are_refused_before_anything_is_built(
-    tmp_path: Path, built: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, engine: Engine
 ) -> None:
-    tried: list[str] = []
-    monkeypatch.setattr(container_runs, "try_image", lambda program, name, log: tried.append(name))
+    engine.answer(works_on=PARTS)
     for parent in ("a", "b"):
         (tmp_path / parent).mkdir()
         write_baseline(tmp_path / parent / "mine")
@@ -445,11 +416,12 @@ def test_two_folders_with_one_name_are_refused_before_anything_is_built(
         baseline_images.build_images(folders)
     with pytest.raises(ToucheError, match="would both be"):
         baseline_images.build_images(["bm25", *folders])
-    assert not built and not tried
+    assert not engine.calls("docker", "build") and not engine.calls("docker", "run")
     baseline_images.build_images([folders[0], folders[0]])
-    assert tried == folders[:1]
+    assert len(engine.calls("docker", "run")) == 1
 
 
+@pytest.mark.usefixtures("engine")
 def test_a_trial_takes_minutes_in_all(monkeypatch: pytest.MonkeyPatch, write: Write) -> None:
     now = [0.0]
     limits: list[float] = []
@@ -461,7 +433,6 @@ def test_a_trial_takes_minutes_in_all(monkeypatch: pytest.MonkeyPatch, write: Wr
 
     monkeypatch.setattr(container_runs.time, "monotonic", lambda: now[0])
     monkeypatch.setattr(container_runs, "RUNNERS", {"docker": hang})
-    monkeypatch.setattr(container_runs, "succeeds", lambda *command: True)
     folder = write("mine/baseline.py", "").parent
     with pytest.raises(ToucheError, match="was removed: it was stopped after 5 minutes on the toy coll"):
         container_runs.try_image("docker", str(folder), print)

@@ -1,7 +1,6 @@
 """Programs that leave others behind, or do not end."""
 
 import os
-import subprocess
 import sys
 import tracemalloc
 from pathlib import Path
@@ -11,11 +10,14 @@ from threading import Thread
 import pytest
 
 from conftest import Write, wait_for
+from engines import Engine
 from touche.errors import ToucheError
 from touche.runners import container_runs, programs
 from touche.runners.container_runs import Job, _check_run, run_locally
 from touche.runners.limits import Limits
 from touche.runners.programs import execute, output_of, succeeds
+
+pytest_plugins = ["engines"]
 
 LEAVES = "import subprocess, sys; print(subprocess.Popen(['sleep', '600']).pid, flush=True)"
 HANGS = f"{LEAVES}; import time; time.sleep(600)"
@@ -129,23 +131,6 @@ def test_a_command_is_asked_no_longer_than_the_patience_is(monkeypatch: pytest.M
     assert (succeeds("sleep", "600"), output_of("sleep", "600")) == (False, "")
 
 
-KILLED = """
-import sys
-from touche.runners.programs import execute
-execute(["sh", "-c", "echo 1; sleep 600"], print, if_killed=["touch", sys.argv[1]])
-"""
-
-
-def test_a_command_tidies_up_if_this_program_is_killed(tmp_path: Path) -> None:
-    path = tmp_path / "tidy"
-    execute(["true"], print, if_killed=["touch", str(path)])
-    command = [sys.executable, "-uc", KILLED, str(path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
-        assert process.stdout and process.stdout.readline() == b"1\n" and not path.exists()
-        process.kill()
-    assert wait_for(path.exists)
-
-
 OWNERS = {
     "alive": (os.getpid(), False),
     "ended": (4194305, True),
@@ -154,18 +139,17 @@ OWNERS = {
 
 
 @pytest.mark.parametrize("owner", OWNERS)
-def test_only_containers_of_dead_processes_are_removed(monkeypatch: pytest.MonkeyPatch, owner: str) -> None:
+def test_only_containers_of_dead_processes_are_removed(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, owner: str
+) -> None:
     process, is_dead = OWNERS[owner]
-    removed = list[str]()
-    label = f"--filter=label={container_runs._owner_label()}"
-    monkeypatch.setattr(
-        container_runs, "output_of", lambda *words: f"touche-{process}-c" if label in words else ""
-    )
-    monkeypatch.setattr(container_runs, "succeeds", lambda *words: removed.append(" ".join(words)))
+    label = container_runs._owner_label()
+    engine.answer(containers={f"touche-{process}-c": label, "touche-4194305-d": "of another user"})
     container_runs._remove_abandoned("docker")
-    assert removed == [f"docker rm --force --volumes touche-{process}-c"] * is_dead
+    removal = ["docker", "rm", "--force", "--volumes", f"touche-{process}-c"]
+    assert engine.calls("docker", "rm") == [removal] * is_dead
     monkeypatch.setattr("os.getuid", lambda: -1)
-    assert label != f"--filter=label={container_runs._owner_label()}"
+    assert label != container_runs._owner_label()
 
 
 def test_a_link_to_a_file_of_this_machine_is_no_run(write: Write, tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def dry_run(folder: Path, write: Write) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.nightly  # the client takes 17 s to say so
-@pytest.mark.parametrize("task", ["spot-check/passages", "touche-2027-task-1"])
+@pytest.mark.parametrize("task", ["spot-check/passages", "cats-2027"])
 def test_the_client_of_tira_takes_it(
     touche: Touche, tmp_path: Path, write: Write, monkeypatch: pytest.MonkeyPatch, task: str
 ) -> None:

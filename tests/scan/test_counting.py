@@ -1,9 +1,8 @@
 from collections import Counter
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
+from random_examples import given, st
 from touche.documents.document_records import Document
 from touche.scan import reading
 from touche.scan.counting import ONE_FIELD, Counting, Vocabulary, join_parts

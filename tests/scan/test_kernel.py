@@ -1,13 +1,11 @@
 import os
 import signal
 import threading
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
+from random_examples import given, st
 from texts import BYTES
 from touche.scan.kernel import COUNTED, DROPPED, IGNORED, Counter, Counts, prefix_table, split
 
@@ -126,15 +124,6 @@ def test_a_fault_in_the_analysis_comes_out_and_leaves_nothing_behind() -> None:
     assert (counts.lengths.tolist(), counts.texts.tolist(), counts.tf.tolist()) == ([1, 2], [0, 1], [1, 1])
 
 
-@pytest.fixture
-def interrupts() -> Iterator[None]:
-    """SIGINT as Python has it, whatever a test of the command line has made of it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.usefixtures("interrupts")
 def test_a_signal_stops_the_reading_of_new_words_wherever_it_comes() -> None:
     texts = numbered_words(4_000_000, 1000)
     for delay in (0.05, 0.1, 0.2):

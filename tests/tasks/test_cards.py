@@ -3,10 +3,9 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from conftest import ROOT, Touche, Write
+from random_examples import HealthCheck, given, settings, st
 from touche.errors import ToucheError
 from touche.tasks.cards import read_card
 

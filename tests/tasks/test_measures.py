@@ -1,8 +1,7 @@
 import ir_measures
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
+from random_examples import example, given, st
 from touche.errors import ToucheError
 from touche.tasks import Measure, measure_of
 from touche.tasks.measures import parsed

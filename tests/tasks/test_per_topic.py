@@ -65,6 +65,16 @@ def test_the_files_are_those_of_the_organizers(official: Path) -> None:
         }
 
 
+def test_a_value_has_columns_of_its_row_also_in_an_empty_table() -> None:
+    table = touche.published_topics("touche-2021-task-1", team="Elrond")
+    value = next(value for value in table if value.row.tag == "ElrondKRun" and value.topic == "51")
+    row = {"task": "touche-2021-task-1", "dimension": "relevance", "measure": MEASURE, "team": "Elrond"}
+    row |= {"tag": "ElrondKRun", "baseline": False, "topic": "51", "value": value.value}
+    columns = table.rows[table.index(value)]
+    assert columns == row | {"is_ambiguous": False}
+    assert [*touche.published_topics("touche-2020-task-1").frame().columns] == [*columns]
+
+
 def values_of(task_id: str, tag: str) -> dict[str, dict[str, float]]:
     values: dict[str, dict[str, float]] = {}
     for published in touche.published_topics(task_id):

@@ -164,20 +164,20 @@ def test_ids_of_other_systems_are_answered_with_the_tasks_that_they_may_mean(
         assert str(caught.value).endswith(f"; did you mean {listed}?")
 
 
-@pytest.mark.parametrize("name", ["touche-2024-task-3", "touche-2019", "msmarco-passage-v2", "task", "1"])
+@pytest.mark.parametrize("name", ["touche-2099-task-3", "touche-2019", "msmarco-passage-v2", "task", "1"])
 def test_an_id_of_a_task_that_there_is_not_suggests_none_of_another_year(name: str) -> None:
     with pytest.raises(ToucheError, match="choose among"):
         tasks.task(name)
 
 
 CARD = """
-id = "touche-2027-task-1"
+id = "cats-2027"
 title = "Cats"
 url = "https://touche.webis.de"
-topics = "touche-2027-task-1.xml"
+topics = "cats-2027.xml"
 measure = "P@1"
-qrels.relevance.file = "touche-2027-task-1.qrels"
-corpora.full.directory = "touche-2027-task-1"
+qrels.relevance.file = "cats-2027.qrels"
+corpora.full.directory = "cats-2027"
 rules.unit = "document"
 """
 
@@ -185,36 +185,36 @@ rules.unit = "document"
 @pytest.fixture
 def mine(monkeypatch: pytest.MonkeyPatch, write: Write) -> Path:
     """A folder for TOUCHE_DATA, with the card of a task."""
-    card = write("data/tasks/touche-2027-task-1.toml", CARD)
+    card = write("data/tasks/cats-2027.toml", CARD)
     monkeypatch.setenv("TOUCHE_DATA", str(card.parents[1]))
     return card.parents[1]
 
 
 def test_a_card_beside_the_data_is_a_task_like_any_other(mine: Path, write: Write, touche: Touche) -> None:
     topic = "<topic><number>1</number><title>cats</title></topic>"
-    write("data/topics/touche-2027-task-1.xml", f"<topics>{topic}</topics>")
-    write("data/qrels/touche-2027-task-1.qrels", "1 0 d1 1\n")
-    write("data/corpora/touche-2027-task-1/documents.jsonl", '{"docno": "d1", "text": "cats"}\n')
-    assert "touche-2027-task-1" in tasks.datasets() and tasks.ids() == sorted(tasks.ids())
-    assert touche("run", "bm25", "-i", "touche-2027-task-1", "-o", mine / "out")[0] == 0
-    out = touche("evaluate", mine / "out" / "run.txt", "--task", "touche-2027-task-1")[1].splitlines()
+    write("data/topics/cats-2027.xml", f"<topics>{topic}</topics>")
+    write("data/qrels/cats-2027.qrels", "1 0 d1 1\n")
+    write("data/corpora/cats-2027/documents.jsonl", '{"docno": "d1", "text": "cats"}\n')
+    assert "cats-2027" in tasks.datasets() and tasks.ids() == sorted(tasks.ids())
+    assert touche("run", "bm25", "-i", "cats-2027", "-o", mine / "out")[0] == 0
+    out = touche("evaluate", mine / "out" / "run.txt", "--task", "cats-2027")[1].splitlines()
     assert (out[0].split()[3], out[1].split()[2:4]) == ("P@1", ["trec_eval", "1.000"])
-    assert touche("tasks", "check", mine / "tasks" / "touche-2027-task-1.toml")[0] == 0
-    line = {"COMP_WORDS": "touche evaluate --task touche-2027", "COMP_CWORD": "3"}
+    assert touche("tasks", "check", mine / "tasks" / "cats-2027.toml")[0] == 0
+    line = {"COMP_WORDS": "touche evaluate --task cats-2", "COMP_CWORD": "3"}
     variables = os.environ | line | {"_TOUCHE_COMPLETE": "bash_complete"}
     completed = subprocess.run(
         [sys.executable, "-m", "touche"], env=variables, capture_output=True, text=True
     )
-    assert completed.stdout == "plain,touche-2027-task-1\n"
+    assert completed.stdout == "plain,cats-2027\n"
 
 
 @pytest.mark.parametrize("command", ["evaluate", "compare", "report"])
 def test_a_task_that_only_judges_stances_has_no_measures_of_rankings(
     mine: Path, write: Write, touche: Touche, command: str
 ) -> None:
-    card = CARD.replace('id = "touche-2027-task-1"', 'id = "stances"').replace("relevance", "stance")
+    card = CARD.replace('id = "cats-2027"', 'id = "stances"').replace("relevance", "stance")
     write("data/tasks/stances.toml", card + 'rules.stances = ["PRO", "CON"]\n')
-    write("data/qrels/touche-2027-task-1.qrels", "1 0 d1 PRO\n")
+    write("data/qrels/cats-2027.qrels", "1 0 d1 PRO\n")
     runs = [write(f"{tag}.txt", f"1 PRO d1 1 1 {tag}\n") for tag in "ab"]
     output = ["-o", mine / "out"] if command == "report" else []
     code, _, err = touche(command, *runs, "--task", "stances", "--measure", "nDCG@5", *output)
@@ -224,18 +224,18 @@ def test_a_task_that_only_judges_stances_has_no_measures_of_rankings(
 def test_of_two_cards_with_one_name_the_first_wins(
     mine: Path, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    second = write("second/tasks/touche-2027-task-1.toml", CARD.replace("P@1", "AP")).parents[1]
-    write("second/tasks/other.toml", CARD.replace('id = "touche-2027-task-1"', 'id = "other"'))
+    second = write("second/tasks/cats-2027.toml", CARD.replace("P@1", "AP")).parents[1]
+    write("second/tasks/other.toml", CARD.replace('id = "cats-2027"', 'id = "other"'))
     monkeypatch.setenv("TOUCHE_DATA", f"{mine}:{second}")
-    assert str(tasks.task("touche-2027-task-1").measure) == "P@1" and tasks.task("other").id == "other"
+    assert str(tasks.task("cats-2027").measure) == "P@1" and tasks.task("other").id == "other"
     monkeypatch.setenv("TOUCHE_DATA", f"{second}:{mine}")
-    assert str(tasks.task("touche-2027-task-1").measure) == "AP"
+    assert str(tasks.task("cats-2027").measure) == "AP"
 
 
 def test_a_card_with_the_name_of_one_that_ships_is_refused(mine: Path, touche: Touche) -> None:
     """Neither of the two is taken for the other, and no other task is in the way."""
     card = mine / "tasks" / "touche-2022-task-1.toml"
-    card.write_text(CARD.replace("2027", "2022"))
+    card.write_text(CARD.replace("cats-2027", "touche-2022-task-1"))
     message = f"{card}: a task 'touche-2022-task-1' ships with the project"
     code, _, err = touche("tasks", "touche-2022-task-1")
     assert code == 2 and err.startswith(f"touche: {message}")
@@ -243,7 +243,7 @@ def test_a_card_with_the_name_of_one_that_ships_is_refused(mine: Path, touche: T
     assert (code, err) == (2, "") and out.startswith(message)
     code, out, err = touche("tasks")
     assert code == 0 and err.startswith(f"touche: warning: {message}")
-    assert "touche-2022-task-1 " not in out and "touche-2027-task-1 " in out and "touche-2022-task-2 " in out
+    assert "touche-2022-task-1 " not in out and "cats-2027 " in out and "touche-2022-task-2 " in out
     assert touche("tasks", "check", tasks._FOLDER / "touche-2022-task-1.toml")[0] == 0
 
 

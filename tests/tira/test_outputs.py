@@ -5,11 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import touche
 from conftest import Write
+from random_examples import given, st
 from touche.baselines.rankings import Rankings, run_of_rankings
 from touche.errors import InputError, ToucheError
 from touche.tira.outputs import remove_earlier_run, write_run

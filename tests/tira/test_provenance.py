@@ -6,16 +6,16 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
-from ruamel.yaml import YAML
-from tira.check_format import _fmt, check_format
+import yaml
 
 from conftest import ROOT, Touche, Write, git, use_clone
 from touche.baselines.method import run_tag
 from touche.tira import provenance
-from touche.tira.metadata import origin_of_run, task_of_run
-from touche.tira.provenance import Software, data_of_files, metadata
+from touche.tira.metadata import origin_of_run, peak_memory_of_run, task_of_run
+from touche.tira.provenance import Software, data_of_files, metadata, peak_memory
 
 START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 STOP = datetime(2026, 1, 2, 3, 4, 7, tzinfo=UTC)
@@ -23,7 +23,7 @@ SOFTWARE = Software(name="a", team="us", command="touche run ./a", description="
 
 
 def metadata_in(folder: Path) -> Any:
-    return YAML(typ="safe").load(folder / "ir-metadata.yml")
+    return yaml.safe_load((folder / "ir-metadata.yml").read_text())
 
 
 def test_a_run_says_where_it_comes_from(touche: Touche, tmp_path: Path) -> None:
@@ -44,6 +44,21 @@ def test_a_run_says_where_it_comes_from(touche: Touche, tmp_path: Path) -> None:
     assert list(files) == ["spot-check-passages.xml", "passages.jsonl"]
     runtime = record["resources"]["runtime"]
     assert datetime.fromisoformat(runtime["start time"]) < datetime.fromisoformat(runtime["stop time"])
+    assert 20e6 < (peak_memory_of_run(tmp_path / "ir-metadata.yml") or 0) < 20e9
+
+
+@pytest.mark.parametrize("memory", ["", "1 MB", "-1 B", "x B", "[1 B]"])
+def test_a_peak_in_other_words_is_unknown(write: Write, memory: str) -> None:
+    metadata = write("ir-metadata.yml", f"resources: {{ram: {{used process: {memory}}}}}")
+    assert peak_memory_of_run(metadata) is None
+    assert peak_memory_of_run(metadata.with_name("missing.yml")) is None
+
+
+def test_the_peak_of_this_process_is_known_without_proc(monkeypatch: pytest.MonkeyPatch) -> None:
+    by_proc = peak_memory()
+    monkeypatch.setattr(Path, "read_text", Mock(side_effect=FileNotFoundError))
+    # Larger if the process that started this one used more. The kernel counts pages with a delay.
+    assert 0.9 * by_proc < peak_memory() < 20e9
 
 
 @pytest.mark.parametrize(
@@ -121,6 +136,7 @@ def test_a_run_names_the_commit_of_its_own_repository(
 
 
 def test_tira_accepts_the_metadata_with_the_authors_tag_and_team(touche: Touche, tmp_path: Path) -> None:
+    client = pytest.importorskip("tira.check_format", reason="needs TIRA's client: pip install tira")
     names = ("--tag", "rec-1", "--team", "Recette & Söhne")
     assert touche("run", "bm25", "-i", "spot-check/passages", "-o", tmp_path, *names)[0] == 0
     record = metadata_in(tmp_path)
@@ -134,15 +150,16 @@ def test_tira_accepts_the_metadata_with_the_authors_tag_and_team(touche: Touche,
         "data": {"test collection": {"name": text}},
         "method": {"name": text},
     }
-    result = check_format(tmp_path / "ir-metadata.yml", "ir_metadata", {"required_fields": fields})
-    assert result[0] == _fmt.OK, result
+    result = client.check_format(tmp_path / "ir-metadata.yml", "ir_metadata", {"required_fields": fields})
+    assert result[0] == client._fmt.OK, result
 
 
 def test_awkward_texts_stay_what_they_are(write: Write) -> None:
+    ruamel = pytest.importorskip("ruamel.yaml", reason="needs TIRA's reader of YAML: pip install tira")
     file = write("to: pics #1.xml", "x")
     software = replace(SOFTWARE, description='says "no":\n- so')
     text = metadata(software, "t: #x", {"k": "ü", "w": (1, 2.5)}, data_of_files([file]), START, STOP)
-    record = YAML(typ="safe").load(text)
+    record = ruamel.YAML(typ="safe").load(text)
     assert (record["tag"], record["method"]["description"]) == ("t: #x", 'says "no":\n- so')
     assert record["method"]["parameters"] == {"k": "ü", "w": [1, 2.5]}
     assert "    k: ü\n" in text and list(record)[:3] == ["schema version", "tag", "actor"]
@@ -152,7 +169,7 @@ def test_awkward_texts_stay_what_they_are(write: Write) -> None:
 
 def files_of(files: list[Path]) -> tuple[str, dict[str, dict[str, object]]]:
     """The name of the collection, and what is noted of its files."""
-    record = YAML(typ="safe").load(metadata(SOFTWARE, "t", {}, data_of_files(files), START, STOP))
+    record = yaml.safe_load(metadata(SOFTWARE, "t", {}, data_of_files(files), START, STOP))
     collection = record["data"]["test collection"]
     return collection["name"], collection["files"]
 

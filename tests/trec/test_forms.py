@@ -14,11 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 
 import touche
 from conftest import Write
+from random_examples import example, given, settings, st
 from touche import scan
 from touche.documents.document_records import Document
 from touche.errors import ToucheError

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 import pytrec_eval
-from hypothesis import given
-from hypothesis import strategies as st
 
 from conftest import Write
+from random_examples import given, st
 from texts import NUMBERS
 from touche.baselines.rankings import run_of_rankings
 from touche.errors import InputError, ToucheError

@@ -30,6 +30,11 @@ def files_in(folder: Path) -> Iterator[Path]:
             yield from files_in(path)
 
 
+def statistics_named(folder: Path, name: str) -> Path:
+    """Returns where a baseline's folder keeps statistics such as ``argsme-2020-04-01``."""
+    return folder / "statistics" / f"{name}.json"
+
+
 def content_digest(folder: Path, files: Iterable[Path]) -> str:
     """Returns 16 hexadecimal digits that change with the path, mode or content of any file in a folder."""
     digest = hashlib.sha256()

@@ -2,14 +2,13 @@
 
 import shlex
 from collections.abc import Iterator, Mapping
-from concurrent.futures import Future
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
+from touche.baselines.baseline_files import statistics_named
 from touche.baselines.baseline_options import as_arguments
 from touche.baselines.exits import exits_as_errors
 from touche.baselines.method import Baseline
@@ -27,7 +26,7 @@ from touche.scan.written_statistics import read_known
 from touche.tira.answers import data_of_answers, noting_answers
 from touche.tira.metadata import NO_STATISTICS
 from touche.tira.outputs import remove_earlier_run, write_run
-from touche.tira.provenance import Software, data_of_files, metadata
+from touche.tira.provenance import Software, data_of_files, metadata, peak_memory
 from touche.trec.columns import Run
 from touche.trec.runs import MAX_DEPTH, RUN_FILE
 from touche.trec.topics import Topic
@@ -71,27 +70,18 @@ class Runs:
         return f"{problem}; only compare it with runs by --statistics {NO_STATISTICS}"
 
     @cached_property
-    def _data(self) -> Future[dict[str, Any]]:
-        """The input's metadata, from a thread, because hashing the files takes long. Ctrl-C doesn't wait."""
+    def _data(self) -> dict[str, Any]:
+        """The input's metadata, with the MD5s of its files."""
         statistics = self.source.documents.statistics
         # For a part of a collection, the statistics file is input, too. For a whole collection, it
         # only repeats what the documents say.
         statistics_file = statistics.known if statistics and not statistics.is_whole else None
-        future: Future[dict[str, Any]] = Future()
-
-        def describe() -> None:
-            try:
-                future.set_result(data_of_files(self.source.files, statistics_file, self.source.dataset))
-            except BaseException as error:
-                future.set_exception(error)
-
-        Thread(target=describe, daemon=True).start()
-        return future
+        return data_of_files(self.source.files, statistics_file, self.source.dataset)
 
     @cached_property
     def _origin(self) -> dict[str, str]:
         """The commit and the repository of the baseline's folder."""
-        return origin(self.ranker.folder) if self.ranker.folder else {}
+        return origin(self.ranker.folder, has_run=True) if self.ranker.folder else {}
 
     def run(self, options: dict[str, Any], tag: str = "", output: Path | None = None) -> Run:
         """Runs the baseline. If ``output`` is passed, writes run.txt and ir-metadata.yml there.
@@ -116,11 +106,10 @@ class Runs:
                 return run_of_rankings(self.source.topics, self._rankings(options), tag)
         started = datetime.now(UTC)
         self._remove_earlier_run(output, options)
-        # Before the thread starts: a process that the baseline forks meanwhile would keep git's pipe open.
-        commit_and_repository = self._origin
-        input_data = self._data  # here, so that its thread works during the ranking
+        commit_and_repository = self._origin  # before the ranking, because the folder may change meanwhile
         with noting_answers() as answers, exits_as_errors(ranker.name, (output / RUN_FILE).exists):
             run = run_of_rankings(self.source.topics, self._rankings(options), tag)
+        stopped = datetime.now(UTC)  # before the files are hashed, which doesn't belong to the ranking
         changed_options = as_arguments(ranker.changed(options))
         software = Software(
             name=ranker.name,
@@ -130,8 +119,9 @@ class Runs:
             modules=libraries(ranker.package) if ranker.folder else (),
             **commit_and_repository,
         )
-        data = input_data.result() | data_of_answers(answers)
-        write_run(output, run, metadata(software, tag, options, data, started, datetime.now(UTC)))
+        data = self._data | data_of_answers(answers)
+        memory = peak_memory()
+        write_run(output, run, metadata(software, tag, options, data, started, stopped, memory))
         return run
 
     def without_hits(self, run: Run) -> list[Topic]:
@@ -166,11 +156,6 @@ class Runs:
         texts = [text for value in options.values() for text in texts_in(value)]
         files_in_options = [Path(text) for text in texts if is_file(text)]
         remove_earlier_run(output, [*self.source.files, *known, *files_in_options], other_outputs)
-
-
-def statistics_named(folder: Path, name: str) -> Path:
-    """Returns where a baseline's folder keeps statistics such as ``argsme-2020-04-01``."""
-    return folder / "statistics" / f"{name}.json"
 
 
 def statistics_files(

@@ -4,7 +4,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from inspect import Parameter
 from pathlib import Path
 from typing import Any, overload
@@ -54,7 +54,10 @@ class Baseline:
         yield from rankings  # unlike a loop, this closes the method's generator
 
     def __reduce__(self) -> Any:
-        """Pickles a loaded baseline as its folder, because other processes may not know its package."""
+        """Pickles a loaded baseline as its folder.
+
+        Other processes, such as those that run PyTerrier's transformers, may not know its package.
+        """
         if self.folder is None:
             return Baseline, (self.name, self.method, self.needs_documents, self.name_or_path)
         return _loaded, (str(self.folder), self.name_or_path)
@@ -81,7 +84,7 @@ class Baseline:
             return False
         return True
 
-    @property
+    @cached_property
     def options(self) -> dict[str, Parameter]:
         """The options by name, with types and defaults."""
         parameters = inspect.signature(self.method, eval_str=True).parameters

@@ -4,14 +4,11 @@ import ast
 import io
 import logging
 import os
-import signal
 import sys
-import threading
 import traceback
 from importlib import import_module
 from pathlib import Path
 from textwrap import indent
-from typing import Any
 from warnings import catch_warnings
 
 import click
@@ -19,8 +16,9 @@ import click
 from touche.cli.commands import Command, Group
 from touche.errors import ToucheError, ToucheWarning
 from touche.io.progress import say
+from touche.io.signals import Stopped, signals_raised
 
-UNUSABLE, INTERRUPTED, TERMINATED = 2, 130, 143  # exit codes
+UNUSABLE = 2  # exit code
 FIRST = ("run", "evaluate", "compare", "report", "new")  # what a newcomer needs first
 MORE = tuple("fuse overlap lint regress tasks data images completion".split())
 LAB = ("identify", "sweep", "spark")  # what few need: touche.lab
@@ -97,13 +95,9 @@ def main() -> None:
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: PTH123, SIM115 (None if it is closed)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # escape characters that the encoding can't express
-    sys.unraisablehook = _repeat_swallowed_signal
     try:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            # Keep ignored signals ignored, e.g. SIGINT for background jobs.
-            if signal.getsignal(number) != signal.SIG_IGN:
-                signal.signal(number, _stop)
-        with catch_warnings(action="ignore", category=ToucheWarning):  # commands print warnings themselves
+        # Warnings are ignored because commands print them themselves.
+        with signals_raised(), catch_warnings(action="ignore", category=ToucheWarning):
             code = cli.main(prog_name="touche", complete_var=VARIABLE, standalone_mode=False)
         sys.exit(code or 0)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -118,35 +112,10 @@ def main() -> None:
     except OSError as error:  # standard output is full or closed, or the working directory is gone
         sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 (Python can't write the rest at exit)
         _fail(f"{error}; choose another place", traced=True)
-    except (_Stopped, KeyboardInterrupt, click.Abort) as error:
-        code = getattr(error, "code", INTERRUPTED)
-        say(f"touche: {'terminated' if code == TERMINATED else 'interrupted'}")
-        sys.exit(code)
-
-
-class _Stopped(SystemExit):
-    """A signal as an exception, so that temporary files get deleted. Its exit code is the shell's."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(128 + number)
-        self.number = number
-
-
-def _stop(number: int, frame: Any) -> None:
-    """Turns a signal into an exception."""
-    signal.signal(number, signal.SIG_DFL)  # a second signal ends the process at once
-    raise _Stopped(number)
-
-
-def _repeat_swallowed_signal(unraisable: Any) -> None:
-    """Repeats a signal that arrived in a destructor or callback, where Python swallows exceptions."""
-    error = unraisable.exc_value
-    if isinstance(error, _Stopped):
-        signal.signal(error.number, _stop)  # because ``_stop`` has restored the default handler
-        repeat = threading.Timer(0.1, signal.pthread_kill, [threading.main_thread().ident, error.number])
-        repeat.start()  # later, when the callback is done, also on a busy machine
-    else:
-        sys.__unraisablehook__(unraisable)
+    except (Stopped, KeyboardInterrupt, click.Abort) as error:
+        stopped = error if isinstance(error, Stopped) else Stopped()
+        say(stopped.line)
+        sys.exit(stopped.code)
 
 
 def _fail(message: str, *, traced: bool = False) -> None:

@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from textwrap import shorten
 
-from touche import baselines
-from touche.baselines.loader import frames_in
+from touche.baselines.loader import baseline_folder, frames_in
 from touche.baselines.method import Baseline
 from touche.cli.output import BROKEN
 from touche.errors import ToucheError
@@ -42,9 +41,7 @@ def own_frames(baseline: Baseline) -> Iterator[None]:
         for line in without_packages("".join(trace.format())).splitlines():
             say(line)
         # Show the folder as the user typed it.
-        path = baselines.baseline_folder(baseline.name_or_path) / Path(frames[-1].filename).relative_to(
-            folder
-        )
+        path = baseline_folder(baseline.name_or_path) / Path(frames[-1].filename).relative_to(folder)
         message = shorten(f"{type(error).__name__}: {error}", _MAX_MESSAGE)
         hint = "" if is_verbose else ", or see all frames with --verbose"
         say(f"touche: {path}:{frames[-1].lineno}: {message}; repair it{hint}")

@@ -13,8 +13,8 @@ from typing import Any, Literal, get_args, get_origin
 import click
 from click.shell_completion import CompletionItem
 
-from touche import baselines
-from touche.baselines.loader import DEFAULT_TYPES, FILE, parts_in_expected
+from touche.baselines.extras import missing_extra
+from touche.baselines.loader import DEFAULT_TYPES, FILE, baseline_folder, load, parts_in_expected
 from touche.baselines.method import Baseline
 from touche.cli.commands import BASELINE, INPUT, Command, Group, Option, option
 from touche.cli.frames import own_frames
@@ -51,7 +51,7 @@ class Baselines(Group):
         """Returns a baseline's command. For shell completion, the baseline's code isn't imported."""
         if ctx.resilient_parsing:
             return Command(cmd_name, params=[*self.common_options], context_settings=_LENIENT)
-        return self.make_command(baselines.load(cmd_name), cmd_name)
+        return self.make_command(load(cmd_name), cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Lists the baselines with their files' first lines, without running their code."""
@@ -71,12 +71,13 @@ class Baselines(Group):
         command = Command(
             name,
             callback=callback,
-            params=[*own_options(baseline, baseline_option, _COMMON_OPTIONS), *_COMMON_OPTIONS],
+            params=_COMMON_OPTIONS,
             help=help_text(baseline),
             example="baseline -i INPUT -o DIR" if is_in_image else example,
         )
         if is_in_image:
             command.context_class = _InImage
+        add_own_options(command, baseline, baseline_option)
         return command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -203,7 +204,7 @@ def _image_command(name: str, runner: str) -> click.Command:
         _run(name, words=click.get_current_context().args, **values)
 
     program = runner if runner in CONTAINER_PROGRAMS else "docker"  # tira-run uses Docker
-    image = image_name(baselines.baseline_folder(name).resolve().name)
+    image = image_name(baseline_folder(name).resolve().name)
     return Command(
         name,
         callback=callback,
@@ -232,27 +233,25 @@ def _first_line(name: str) -> str:
     """Returns the first line of a baseline's file, and the extra it needs if that isn't installed."""
     docstring = None
     with suppress(OSError, ValueError, SyntaxError):  # running the baseline will report the error
-        docstring = ast.get_docstring(ast.parse((baselines.baseline_folder(name) / FILE).read_bytes()))
-    extra = baselines.missing_extra(name)
+        docstring = ast.get_docstring(ast.parse((baseline_folder(name) / FILE).read_bytes()))
+    extra = missing_extra(name)
     return (f"(needs the extra {extra}) " if extra else "") + (docstring or "").partition("\n")[0]
 
 
-def own_options(
-    baseline: Baseline, make: Callable[[Parameter, str, str], Option], common: Sequence[click.Parameter]
-) -> list[click.Parameter]:
-    """Returns a baseline's own options.
+def add_own_options(
+    command: Command, baseline: Baseline, make: Callable[[Parameter, str, str], Option]
+) -> None:
+    """Adds a baseline's options to a command, in front of the command's own.
 
     Args:
+        command: the command with the options that all baselines share.
         baseline: the baseline.
         make: creates an option from its declaration, help text and section.
-        common: the command's own options.
 
     Raises:
         InputError: if a name clashes with one of the command's options.
     """
-    command = Command("run", params=[*common])
-    params_of_command = command.get_params(click.Context(command))  # includes --help, --quiet and --verbose
-    taken = {name for param in params_of_command for name in _option_names(param)}
+    taken = {"help", "--help"}.union(*map(_option_names, command.params))  # click adds --help later
     helps = baseline.option_help
     section = f"Options of {baseline.name}"
     options = list[click.Parameter]()
@@ -261,11 +260,11 @@ def own_options(
         clashes = _option_names(option) & taken
         if clashes:
             problem = f"an option cannot be called {option.name!r}, because {min(clashes)} is taken"
-            file = baselines.baseline_folder(baseline.name_or_path) / FILE
+            file = baseline_folder(baseline.name_or_path) / FILE
             raise InputError(file, problem, "rename it", baseline.line)
         taken |= _option_names(option)
         options.append(option)
-    return options
+    command.params = [*options, *command.params]
 
 
 def _option_names(option: click.Parameter) -> set[str]:

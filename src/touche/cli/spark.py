@@ -9,7 +9,7 @@ from touche.baselines.method import Baseline
 from touche.cli.commands import Command, option
 from touche.cli.frames import own_frames
 from touche.cli.output import tell, warn
-from touche.cli.run import INPUT_AND_OUTPUT, Baselines, baseline_option, help_text, own_options
+from touche.cli.run import INPUT_AND_OUTPUT, Baselines, add_own_options, baseline_option, help_text
 from touche.lab.spark.running import MASTER, run_on_spark
 
 _CLUSTER = partial(option, section="Cluster")
@@ -29,13 +29,15 @@ class OnSpark(Baselines):
             with own_frames(baseline):
                 _run(baseline, options=options, **values)
 
-        return Command(
+        command = Command(
             name,
             callback=callback,
-            params=[*own_options(baseline, baseline_option, _COMMON_OPTIONS), *_COMMON_OPTIONS],
+            params=_COMMON_OPTIONS,
             help=help_text(baseline),
             example=f"touche spark {name} -i hdfs://namenode/clueweb12 -o out/{baseline.name} --master yarn",
         )
+        add_own_options(command, baseline, baseline_option)
+        return command
 
 
 @click.command(

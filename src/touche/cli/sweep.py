@@ -14,7 +14,7 @@ from touche.cli.commands import INPUT, Command, Option, option
 from touche.cli.frames import own_frames
 from touche.cli.options import FORMAT, SCORING_BY_SEVERAL
 from touche.cli.output import counted, render, tell, warn
-from touche.cli.run import Baselines, help_text, own_options
+from touche.cli.run import Baselines, add_own_options, help_text
 from touche.errors import ToucheError
 from touche.evaluation.equality import are_equal
 from touche.evaluation.evaluators import EVALUATORS
@@ -55,13 +55,15 @@ class Sweeps(Baselines):
             }  # only options that are swept
             _sweep(baseline, texts, **values)
 
-        return Command(
+        command = Command(
             name,
             callback=callback,
-            params=[*own_options(baseline, _option, _COMMON_OPTIONS), *_COMMON_OPTIONS],
+            params=_COMMON_OPTIONS,
             help=help_text(baseline),
             example=f"touche sweep {name} {_example(baseline)} --task spot-check/arguments -o out/sweep",
         )
+        add_own_options(command, baseline, _option)
+        return command
 
 
 @click.command(

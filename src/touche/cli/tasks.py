@@ -28,9 +28,7 @@ from touche.tasks.per_topic import published_topics
 from touche.tasks.reported import reported as reported_values
 
 
-@command(
-    "touche tasks check 2027/tasks/touche-2027-task-1.toml", argument("cards", "FILE...", type=PATH), FORMAT
-)
+@command("touche tasks check 2027/tasks/cats-2027.toml", argument("cards", "FILE...", type=PATH), FORMAT)
 def check(cards: Sequence[Path], format: str) -> int:
     """Check task cards: unknown keys, wrong types, contradictions and the files that they name.
 

@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from functools import cache
 from os.path import exists
 from pathlib import Path
 
@@ -21,6 +22,7 @@ IR_DATASETS = "irds:"
 """Prefix of the ids of ir_datasets, as in PyTerrier."""
 
 
+@cache
 def shipped() -> Path | None:
     """Returns the folder with the shipped baselines, topics, qrels and corpora: the clone's or the
     package's.

@@ -1,11 +1,12 @@
 """Compares runs pairwise: differences, corrected paired tests, and decisive topics."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations, product
+from itertools import chain, combinations, count, product
 from math import nan
 from pathlib import Path
 from statistics import fmean
+from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
 from touche import tasks
@@ -291,6 +292,12 @@ def usual_evaluator(task: Task | None, judged: Sequence[Judged]) -> str:
     """
     knows_all = all("touche" in scored_run.measure.evaluators for scored_run in judged)
     return task.usual_evaluator if task and knows_all and judged[0].is_official else "trec_eval"
+
+
+def run_letters(runs: Iterable[str]) -> dict[str, str]:
+    """Returns each run's letter: a to z, then aa to zz and so on."""
+    letters = chain.from_iterable(product(ascii_lowercase, repeat=length) for length in count(1))
+    return dict(zip(runs, map("".join, letters), strict=False))
 
 
 def find_reference(

@@ -24,8 +24,11 @@ class Level:
     """What a published table's topics say about a run's rank.
 
     Attributes:
-        low, high: the rank's 95% interval among the runs with a value for each topic, or None.
-        group: the run's group, from 1, or None. A group's runs can't be separated from its first run.
+        low, high: the rank's 95% interval, by bootstrapping topics, among the runs with a value for each
+            topic; None if there are no such values.
+        group: the run's group, from 1. A group consists of runs that the paired t-test, Holm-corrected for
+            all pairs in the table, does not separate from the group's first run. None if there are no values
+            of topics.
         reason: why the interval and the group are None; empty if they aren't.
     """
 

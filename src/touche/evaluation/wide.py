@@ -1,11 +1,9 @@
 """Tables as papers print them: a row per run and a column per measure."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain, count, product
-from string import ascii_lowercase
 from typing import TYPE_CHECKING, Literal
 
 from touche import tasks
@@ -15,6 +13,7 @@ from touche.evaluation.comparison import (
     Comparisons,
     comparisons,
     find_reference,
+    run_letters,
     usual_evaluator,
     why_untested,
 )
@@ -258,12 +257,6 @@ def wide_table(
         for run, name in name_by_run.items()
     ]
     return WideTable(WideRow, tuple(records), columns=tuple(columns), note=note)
-
-
-def run_letters(runs: Iterable[str]) -> dict[str, str]:
-    """Returns each run's letter: a to z, then aa to zz and so on."""
-    letters = chain.from_iterable(product(ascii_lowercase, repeat=length) for length in count(1))
-    return dict(zip(runs, map("".join, letters), strict=False))
 
 
 def _marks(compared: Sequence[Comparison], letters: Mapping[str, str]) -> Marks:

@@ -160,7 +160,7 @@ class _Unpacked(io.RawIOBase):
             if isinstance(error, OSError) and error.errno:  # from the disk
                 raise
             problem = f"the {self._packing} stream is broken ({error})"
-            # No cause: gzip's and bz2's errors are OSErrors too, which Spark would take for the disk's.
+            # No cause, because gzip's and bz2's errors are OSErrors, too, but the disk is not to blame.
             raise InputError(self._path, problem, "fetch the file again") from None
         self._size += len(content)
         times = self._limits.most_times

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+PROJECT = "touche-baselines"  # the package's name
 _GIT_TIMEOUT = 60  # seconds per command
 RECORD = "origin.json"  # in an sdist, where git is missing: commit, repository, time, SHA-256 of the files
 # git's patterns for a folder's files, except bytecode and environments.
@@ -23,10 +24,14 @@ def clone() -> Path | None:
     return root if is_clone else None
 
 
-def origin(folder: Path) -> dict[str, str]:
+def origin(folder: Path, *, has_run: bool) -> dict[str, str]:
     """Returns ``revision`` (the commit) and ``source`` (the repository's URL), or ``unknown``.
 
     The commit ends in ``-dirty`` if a tracked file has changed, or the folder contains a new file.
+
+    Args:
+        has_run: whether the folder's code has run on this machine. If not, nothing may run that the
+            repository configures, such as git's filters.
     """
     record = _sdist_record(folder)
     root = clone()
@@ -41,12 +46,12 @@ def origin(folder: Path) -> dict[str, str]:
     url = _git(folder, "remote", "get-url", "origin")
     # Keep local paths and access tokens private.
     source = re.sub("//[^/]*@", "//", url) if url.startswith("https://") else "unknown"
-    return {"revision": _revision(folder) or "unknown", "source": source}
+    return {"revision": _revision(folder, has_run) or "unknown", "source": source}
 
 
-def _revision(folder: Path) -> str:
+def _revision(folder: Path, has_run: bool) -> str:
     """Returns the folder's commit as in ``origin``; empty if git knows none, or can't tell its status."""
-    filter_options = _without_filters(folder)
+    filter_options = [] if has_run else _without_filters(folder)
     if filter_options is None:  # the repository's filters would run
         return ""
     commit = _git(folder, "rev-parse", "HEAD")
@@ -79,7 +84,7 @@ def make_record(root: Path, files: Iterable[str]) -> dict[str, Any]:
         files: paths relative to it.
     """
     digests = {name: _sha256(root / name) for name in sorted(files)}
-    return {**origin(root), "time": commit_time(root), "files": digests}
+    return {**origin(root, has_run=True), "time": commit_time(root), "files": digests}
 
 
 def _sdist_record(folder: Path) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 ``io.formats`` says how a table is written in each format.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +15,7 @@ MISSING = "–"
 three_decimals = "{:.3f}".format
 signed = "{:+.3f}".format
 with_commas = "{:,}".format
+_NUMBER = re.compile(r"[<+\- ]*(\d+|\d{1,3}(,\d{3})+)(\.\d+)?")
 
 
 @dataclass(frozen=True)
@@ -103,8 +105,8 @@ class Sheet:
 
 
 def is_number(text: str) -> bool:
-    """Returns whether a text fits a column of numbers, as ``< 0.0001`` and a dash do."""
-    return text in ("", MISSING) or text.lstrip("<+- ").replace(".", "", 1).isdigit()
+    """Returns whether a text fits a column of numbers, as ``< 0.0001``, ``1,234`` and a dash do."""
+    return text in ("", MISSING) or _NUMBER.fullmatch(text) is not None
 
 
 def interval(record: Any, number: Callable[[float], str] = three_decimals) -> str | None:

@@ -223,7 +223,7 @@ def _compare(
         image: the local image. For a run, it may be missing, or not the image that made the run.
         expected_digest: the digest of the image that made the run; empty when verifying an image.
     """
-    commit = origin(baseline_folder(baseline).resolve())["revision"]
+    commit = origin(baseline_folder(baseline).resolve(), has_run=False)["revision"]
     reason = _reason_not_comparable(commit, revision, f"the {kind} {subject}")
     if reason:
         return VerifiedImage(

@@ -16,11 +16,11 @@ from touche.baselines.expected import ExpectedScore
 from touche.errors import InputError, ToucheError
 from touche.io.identifiers import quoted
 from touche.io.opening import decoded_lines
+from touche.io.origin import PROJECT
 from touche.io.toml import Share, Text
 from touche.io.writing import write_whole
 from touche.regression.outcomes import Outcome
 from touche.tasks import STANCE
-from touche.tira.provenance import PROJECT
 
 LOG_FILE = "reproductions.csv"  # in the folder with all baselines
 

@@ -127,7 +127,7 @@ def write(page: Report, folder: Path) -> Path:
         lstrip_blocks=True,
     )
     environment.filters |= {"digits": _digits, "short": _short}
-    commit = f" (commit {origin(Path(__file__).parent)['revision']})" if clone() else ""
+    commit = f" (commit {origin(Path(__file__).parent, has_run=True)['revision']})" if clone() else ""
     evaluator = f"trec_eval {TREC_EVAL_VERSION} by pytrec_eval-terrier {version('pytrec_eval-terrier')}"
     environment.globals |= {
         "page": page,

@@ -16,6 +16,7 @@ from touche.evaluation.comparison import (
     Comparison,
     Comparisons,
     comparisons,
+    run_letters,
     usual_evaluator,
     why_untested,
 )
@@ -32,7 +33,6 @@ from touche.evaluation.leaderboard import (
 from touche.evaluation.notes import all_warnings, score_notes
 from touche.evaluation.scores import Score, rows
 from touche.evaluation.scoring import ByEvaluator, Scored, by_evaluator, ranks_stances, score
-from touche.evaluation.wide import run_letters
 from touche.io.grouping import group_by
 from touche.io.opening import is_file, md5
 from touche.io.progress import bar
@@ -365,7 +365,7 @@ def _board(
                 doubtful=scored_run.is_ranking and _is_doubtful(scored_run, task),
             )
         )
-    check_of_row = checks(tasks.task(published[0].task)) if published else {}
+    check_of_row = checks(task) if published and task else {}
     for row, result in results.items():
         if row not in twins.values():
             board.append(

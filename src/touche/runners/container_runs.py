@@ -17,9 +17,9 @@ from typing import Any
 from uuid import uuid4
 
 from touche import tasks
+from touche.baselines.baseline_files import statistics_named
 from touche.baselines.extras import missing_extra
 from touche.baselines.loader import baseline_folder, parts_in_expected
-from touche.baselines.local_runs import statistics_named
 from touche.data import datasets, places
 from touche.errors import InputError, NotInstalledError, ToucheError
 from touche.evaluation.run_format import format_errors
@@ -39,9 +39,15 @@ from touche.runners.programs import (
     output_of,
     succeeds,
 )
-from touche.tira.metadata import METADATA_FILE, read_metadata
+from touche.tira.metadata import (
+    DATASET_VARIABLE,
+    IMAGE_VARIABLE,
+    METADATA_FILE,
+    name_of_input,
+    peak_memory_of_run,
+    read_metadata,
+)
 from touche.tira.outputs import remove_earlier_run
-from touche.tira.provenance import DATASET_VARIABLE, IMAGE_VARIABLE, name_of_input
 from touche.trec.runs import RUN_FILE
 from touche.trec.topics import name_of_topics
 
@@ -54,19 +60,6 @@ _TRIAL_SECONDS = 300.0  # for all parts of the toy collection on which a new ima
 _MAX_INVALID_BYTES = 100_000_000  # a larger file in a wrong format is not kept; it may be sparse
 _HIDDEN_PREFIX = ".touche-run-"  # of the folder that a sandbox writes into, in the output directory
 INVALID_FILE = f"{RUN_FILE}.invalid"  # name of a run in a wrong format
-# On Linux, a program's peak memory includes that of the process that starts it, so let a small one do
-# it. It ignores SIGTERM, which goes to the whole process group, to let the program clean up.
-_STARTER = """
-import os, signal, sys
-signal.signal(signal.SIGTERM, lambda *_: None)
-file, *command = sys.argv[1:]
-_, status, used = os.wait4(os.posix_spawn(command[0], command, os.environ), 0)
-with open(file, "w") as memory:
-    memory.write(str(used.ru_maxrss))
-code = os.waitstatus_to_exitcode(status)
-sys.exit(code if code >= 0 else 128 - code)  # after a signal, as a shell does
-"""
-_BYTES_PER_UNIT = 1 if sys.platform == "darwin" else 1024  # of ru_maxrss
 
 
 @dataclass(frozen=True)
@@ -117,15 +110,12 @@ def run_locally(job: Job, limits: Limits, log: Log) -> Usage:
     command += ["-i", job.input, "-o", str(job.output)]
     began = time.monotonic()
     with temporary_folder("touche-run-") as scratch:
-        peak = scratch / "peak"
-        # -I and -S ignore the user's environment and packages, so Python starts faster.
-        starter = [sys.executable, "-ISc", _STARTER, str(peak)]
         # With TMPDIR, a killed baseline's temporary files disappear with this folder.
-        status = execute([*starter, *command], log, environment=os.environ | {"TMPDIR": str(scratch)})
-        check_exit(job.name, status)
-        _check_written(job, job.output)
-        memory = int(peak.read_text()) * _BYTES_PER_UNIT
-    return Usage(wall=time.monotonic() - began, memory=memory)
+        status = execute(command, log, environment=os.environ | {"TMPDIR": str(scratch)})
+    wall = time.monotonic() - began
+    check_exit(job.name, status)
+    _check_written(job, job.output)
+    return Usage(wall=wall, memory=peak_memory_of_run(job.output / METADATA_FILE))
 
 
 def run_in_container(program: str, job: Job, limits: Limits, log: Log) -> Usage:
@@ -181,14 +171,13 @@ def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
     began = time.monotonic()
     command = [program, "--image", image_name(job.name), "--command", command_in_container]
     with input_directory(job.input) as directory, _output_directory(job) as output:
-        removal = ("sh", "-c", _REMOVE_BY_VOLUME, "sh", str(output))
         try:
             command += ["--input-directory", str(directory), "--output-directory", str(output)]
             paths = _input_paths(job, "/tira-data/input") | {"/tira-data/output": job.output}
-            check_exit(job.name, _with_time_limit(command, job, limits, log, if_killed=removal, paths=paths))
+            check_exit(job.name, _with_time_limit(command, job, limits, log, paths=paths))
             _check_run(job, output)
         finally:
-            succeeds(*removal)
+            succeeds("sh", "-c", _REMOVE_BY_VOLUME, "sh", str(output))
     return Usage(wall=time.monotonic() - began, image=image)
 
 
@@ -231,7 +220,7 @@ def try_image(program: str, baseline: str, log: Log) -> None:
 
 
 def _remove_abandoned(program: str) -> None:
-    """Removes this user's containers if their run and ``execute``'s watching shell were killed."""
+    """Removes this user's containers if their run was killed."""
     label_filter = f"--filter=label={_owner_label()}"
     for name in output_of(program, "ps", "--all", "--format={{.Names}}", label_filter).split():
         pid = name.removeprefix("touche-").partition("-")[0]
@@ -317,7 +306,6 @@ def _run_container(
             job,
             limits,
             log,
-            if_killed=_removal(program, name),
             folder=str(scratch),
             paths=_input_paths(job, "/input") | {"/output": job.output},
         )

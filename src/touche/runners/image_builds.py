@@ -18,7 +18,7 @@ from touche.baselines.baseline_files import RUN_FILES, content_digest, files_in
 from touche.baselines.loader import baseline_folder, is_shipped
 from touche.data.places import shipped_baselines
 from touche.errors import InputError, ToucheError
-from touche.io.origin import clone, commit_time, origin
+from touche.io.origin import PROJECT, clone, commit_time, origin
 from touche.io.progress import bar
 from touche.io.temporary import temporary_folder
 from touche.runners.image_content import find_image
@@ -31,7 +31,6 @@ from touche.runners.programs import (
     output_of,
     succeeds,
 )
-from touche.tira.provenance import PROJECT
 
 _FIRST_BASE = "base"  # the other bases build on it
 BASES = (_FIRST_BASE, "lucene", "models")  # each has a Dockerfile in docker/
@@ -179,7 +178,7 @@ class _Builder:
         Args:
             root: the clone that its bases were just built from; None if they were pulled.
         """
-        commit_and_repository = origin(folder)
+        commit_and_repository = origin(folder, has_run=False)
         labels = {
             "org.opencontainers.image.version": version(PROJECT),
             REVISION_LABEL: commit_and_repository["revision"],

@@ -6,8 +6,8 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from signal import SIGKILL, SIGTERM, Signals
@@ -23,8 +23,6 @@ _log = logging.getLogger(__name__)
 
 _ANSWER_SECONDS = 60.0  # for a short command
 _GRACE_SECONDS = 3.0  # to clean up, and for the last lines to arrive
-# Waits until this process closes the pipe, ends process group $1, runs the remaining arguments.
-_WATCHER = f'read line; kill -s TERM -- -$1; sleep {_GRACE_SECONDS:g}; kill -s KILL -- -$1; shift; "$@"'
 _LONGEST_LINE = 4096  # characters of a program's output; the rest of a longer line is dropped
 MOST_LINES = 5000  # of a program's output to keep, because it may write any number
 _POINTS_TO_HELP = re.compile("^(See|Run) '.* --help'")  # Docker's last line, after the reason
@@ -35,7 +33,7 @@ class ExitStatus:
     """How a program ended.
 
     Attributes:
-        code: its exit code, negative if a signal ended it.
+        code: its exit code; 128 plus the signal's number if a signal ended it, like in shells.
         last_line: the last line of its output.
     """
 
@@ -92,17 +90,15 @@ def execute(
     seconds: float | None = None,
     environment: Mapping[str, str] | None = None,
     folder: str | None = None,
-    if_killed: Sequence[str] = (),
     paths: Mapping[str, Path] | None = None,
 ) -> ExitStatus:
     """Runs a program until it ends, and passes each line of its output to a log.
 
-    The program leads its own process group. No process in this group outlives the program, an interrupt, the
-    time limit, or the death of this process.
+    The program leads its own process group. No process in this group outlives the program, an interrupt, or
+    the time limit. If this process is killed by SIGKILL, they go on.
 
     Args:
         environment, folder: the program's; by default this process's.
-        if_killed: a command that cleans up if this process is killed.
         paths: paths on this machine, by the container paths that they replace in the output.
 
     Raises:
@@ -123,16 +119,16 @@ def execute(
     )
     reader = _Reader(process, log, paths or {})
     try:
-        with _watched(process, if_killed):
-            reader.start()
-            process.wait(seconds)
+        reader.start()
+        process.wait(seconds)
     finally:
         _end_group(process)
         if reader.is_alive():  # else it has ended, or an interrupt kept it from starting
             reader.join(_GRACE_SECONDS)
     if reader.fault is not None:
         raise reader.fault
-    return ExitStatus(process.returncode, reader.last)
+    code = process.returncode  # negative if a signal ended the program
+    return ExitStatus(code if code >= 0 else 128 - code, reader.last)
 
 
 class _Reader(Thread):
@@ -177,20 +173,6 @@ class _Reader(Thread):
                 self._log(line)
         except Exception as error:
             self.fault = error
-
-
-@contextmanager
-def _watched(process: Process, if_killed: Sequence[str]) -> Iterator[None]:
-    """Starts a shell that ends the process's group once its input closes, e.g. if touche is killed."""
-    command = ["sh", "-c", _WATCHER, "sh", str(process.pid), *if_killed]
-    null = subprocess.DEVNULL
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=null, stderr=null, start_new_session=True
-    ) as watcher:
-        try:
-            yield
-        finally:
-            watcher.kill()  # otherwise the end of this block would close its input, and it would act
 
 
 def _end_group(process: Process) -> None:

@@ -4,7 +4,6 @@ import logging
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
@@ -18,7 +17,6 @@ from touche.documents.document_records import AnyDocument
 from touche.documents.pages import RawPage, Skipped
 from touche.documents.pieces import Piece
 from touche.errors import InputError, one_line
-from touche.io.background import processors_in_use
 from touche.io.opening import PACKED_SUFFIXES
 from touche.io.progress import processors
 from touche.scan.parts import Parts
@@ -31,7 +29,6 @@ _BATCH_DOCUMENTS = 1000  # one process reads them at a time
 _MIN_PIECES = 16  # with fewer, one process is done before others have started
 _PACKED_RATIO = 3  # usual size of a text relative to the compressed file
 _MAX_PROCESSES = 16  # one process can't cut pieces for more
-_ENOUGH_PROCESSES = 4  # with this many, one processor more or less makes no difference
 _MERGED_DOCUMENTS = 1 << 16  # scored together, so that their counts fit into the processor's cache
 
 
@@ -211,9 +208,7 @@ def _parts_of_pieces(
     from touche.io.processes import Pool, in_order  # only large collections need these 10 ms
 
     seen: set[str] = set()
-    # On few processors, the files' md5, computed in the background, pauses while we read.
-    in_use = processors_in_use() if processes < _ENOUGH_PROCESSES else nullcontext()
-    with in_use, Pool(processes, _begin_worker, reading.begin, reading.among) as pool:
+    with Pool(processes, _begin_worker, reading.begin, reading.among) as pool:
         pool.check("read the collection", reading.begin)
         for _, future in in_order(pieces, partial(pool.submit, _part_of_piece), processes):
             ids, document_count, part = future.result()

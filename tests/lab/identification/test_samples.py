@@ -4,11 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from conftest import Write
 from identifying import STANDARD, line, sample
+from random_examples import given, st
 from touche.documents.document_records import Argument, Document
 from touche.errors import ToucheError
 from touche.lab.identification.differentiable_models import BM25

@@ -186,7 +186,7 @@ def wait_for_workers(context: Any) -> None:
 
 
 def without_times(path: Path) -> str:
-    return re.sub("(start time|stop time|wallclock): .*", "", path.read_text())
+    return re.sub("(start time|stop time|wallclock|used process): .*", "", path.read_text())
 
 
 def folder(write: Write, name: str, **files: str) -> Path:

@@ -1,9 +1,8 @@
 from math import nextafter
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
+from random_examples import given, st
 from touche.errors import ToucheError
 from touche.lab.sweeps.cross_validation import FOLDS, best, cross_validated
 

@@ -3,9 +3,8 @@ from typing import Any, Literal
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
+from random_examples import given, st
 from touche.errors import ParameterError
 from touche.lab.sweeps import grid
 

@@ -87,7 +87,10 @@ class Answer(Shown):
         decimals: the scores' decimals in the file; 7 if they aren't rounded.
         tried: the number of hypotheses.
         stands_out: whether the first candidate is the answer.
-        reason: why it is or isn't.
+        is_outside: whether something outside of the search made the scores: no hypothesis reproduces most of
+            those beyond its free parameters, though there are enough. If there are too few, or several models
+            reproduce them, nothing is known about the scores' origin.
+        reason: why the first candidate is or isn't the answer.
         candidates: the best candidate and the next five.
         nearest: the candidate with the smallest median error.
         undecided: values that the scores don't distinguish, by axis, the best candidate's first.
@@ -102,6 +105,7 @@ class Answer(Shown):
     decimals: int
     tried: int
     stands_out: bool
+    is_outside: bool
     reason: str
     candidates: tuple[Candidate, ...]
     nearest: Candidate
@@ -152,6 +156,7 @@ class Answer(Shown):
                 yield f"The scores do not decide on {axis}: {'; or '.join(values)}."
         else:
             yield f"{self.nearest.hypothesis} has the smallest median error, {self.nearest.median:.2g}."
+        if self.is_outside:
             yield "A model, tokenizer, field or re-ranking outside of the search has made these scores."
         for field, frequencies in self.collections.items():
             within = f" (within {frequencies.within})" if frequencies.within else ""
@@ -175,7 +180,7 @@ def answer(sample: Sample, documents: Iterable[AnyDocument] | None = None) -> An
     fits, equal_analyses, tried = search(sample, documents)
     winner = fits[0]
     equal = _equal_fits(fits)
-    stands_out, reason = verdict(winner, equal)
+    stands_out, is_outside, reason = verdict(winner, equal)
     # Only BM25's and TF_IDF's fitted numbers are weights that document frequencies follow from.
     has_frequencies = stands_out and winner.hypothesis.axes["model"] == BM25_OR_TFIDF
     return Answer(
@@ -183,6 +188,7 @@ def answer(sample: Sample, documents: Iterable[AnyDocument] | None = None) -> An
         decimals=sample.decimals,
         tried=tried,
         stands_out=stands_out,
+        is_outside=is_outside,
         reason=reason,
         candidates=tuple(candidate(fit, equal) for fit in fits[: 1 + _NEXT]),
         nearest=candidate(min(fits, key=lambda fit: fit.median), equal),
@@ -235,32 +241,40 @@ def differs(a: Fit, b: Fit) -> bool:
     return bool(abs(only_a - only_b) > chance)
 
 
-def verdict(winner: Fit, equal: Sequence[Fit]) -> tuple[bool, str]:
-    """Returns whether the best fit is the answer, and the reason as a clause.
+def verdict(winner: Fit, equal: Sequence[Fit]) -> tuple[bool, bool, str]:
+    """Decides whether the best fit is the answer.
 
     Args:
         winner: the best fit.
         equal: the fits that don't differ significantly from it.
+
+    Returns:
+        Whether the best fit is the answer, whether something outside of the search made the scores, and the
+        reason as a clause.
     """
     reproduced = f"the best hypothesis reproduces {winner.share():.1%} of the scores"
-    # A formula needs no free parameter per term, so the right one reproduces every score.
+    # A formula needs no free parameter per term, so the right one reproduces every score. But its fit can
+    # miss the right parameters, so the right one may be among those that don't.
     if winner.hypothesis.formula and winner.share() < 1:
-        return False, f"{reproduced} with the documents' statistics; no hypothesis reproduces all scores"
+        statistics = f"{reproduced} with the documents' statistics"
+        return False, False, f"{statistics}; no hypothesis reproduces all scores"
     scores_beyond = len(winner.errors) - winner.free_parameters  # any hypothesis could reproduce the others
     if scores_beyond < _FEWEST:
         reproducible = f"all scores except {scores_beyond}, too few to decide"
-        return False, f"its {winner.free_parameters} free parameters could reproduce {reproducible}"
+        return False, False, f"its {winner.free_parameters} free parameters could reproduce {reproducible}"
     share_beyond = winner.gain / (1 - winner.floor)  # of the scores beyond the free parameters
     if share_beyond <= _MAJORITY:
-        return False, f"{reproduced}, but its free parameters alone could reproduce {winner.floor:.1%}"
+        by_chance = f"its free parameters alone could reproduce {winner.floor:.1%}"
+        return False, True, f"{reproduced}, but {by_chance}"
     other_models = {fit.hypothesis.axes["model"] for fit in equal} - {winner.hypothesis.axes["model"]}
     if other_models:
         listed = " and ".join(sorted(other_models))
-        return False, f"the best hypothesis does not differ significantly from {listed}"
+        return False, False, f"the best hypothesis does not differ significantly from {listed}"
     if winner.hypothesis.formula:
-        return True, "all scores are reproduced with the statistics of the documents, by no other model"
+        statistics = "the statistics of the documents"
+        return True, False, f"all scores are reproduced with {statistics}, by no other model"
     evidence = f"{share_beyond:.1%} of the scores beyond the free parameters are reproduced"
-    return True, f"{evidence}, significantly more than by any other model"
+    return True, False, f"{evidence}, significantly more than by any other model"
 
 
 def undecided(

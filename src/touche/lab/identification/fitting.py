@@ -20,7 +20,7 @@ _STEPS = 15  # for each other scale
 _DAMPING = 1e-3  # at the start of a scale, relative to the second derivatives
 _LEAST_DAMPING = 1e-9
 _FACTOR = 5.0  # damping changes by this factor after a step
-_LEAST_GAIN = 1e-8  # in loss; a smaller gain ends a scale
+LEAST_GAIN = 1e-8  # relative gain in loss; a smaller one ends a scale
 _HOPELESS = 0.1  # a fit ends if fewer scores than this share are within the scale
 _FARTHEST = np.log(1000.0)  # how far a logarithmic number can move from its initial value
 _FLOAT32 = 2e-7  # relative precision of the engines' numbers
@@ -261,7 +261,9 @@ class Problem:
         field with the lower score, so we add the fields up instead.
         """
         total = replace(self, hypothesis=replace(self.hypothesis, combination=SUM))
-        return int(np.linalg.matrix_rank(total.jacobian(numbers)))
+        jacobian = total.jacobian(numbers)
+        # numpy before 2.4.5 raises an error for the rank of an empty matrix.
+        return int(np.linalg.matrix_rank(jacobian)) if jacobian.size else 0
 
     def _by_document(self, index: int, values: Array) -> Array:
         """Adds up a field's term values by document. ``index`` is the field's."""
@@ -314,7 +316,7 @@ class Fit:
 
 
 @np.errstate(all="ignore")  # numbers whose loss is NaN are tried but never accepted
-def fit(problem: Problem, scales: Sequence[float] = SCALES) -> Array:
+def fit(problem: Problem, scales: Sequence[float] = SCALES, least_gain: float = LEAST_GAIN) -> Array:
     """Returns the numbers that reproduce the most scores, using the Levenberg-Marquardt method.
 
     The loss's scale shrinks step by step, from all scores to those that the hypothesis explains. That way,
@@ -324,6 +326,8 @@ def fit(problem: Problem, scales: Sequence[float] = SCALES) -> Array:
     Args:
         problem: the problem.
         scales: the loss's scales, from coarse to fine.
+        least_gain: a smaller relative gain in loss ends each scale except the last, which always ends at
+            ``LEAST_GAIN``. Coarse scales only have to begin the next one, and take most steps.
     """
     initial = problem.begin()
     largest_change = np.full(problem.size, _FARTHEST)
@@ -333,7 +337,13 @@ def fit(problem: Problem, scales: Sequence[float] = SCALES) -> Array:
     for scale in scales:
         steps = _FIRST_STEPS if scale == scales[0] else _STEPS
         numbers = _fit_scale(
-            problem, scale, steps, numbers, lowest=initial - largest_change, highest=initial + largest_change
+            problem,
+            scale,
+            steps,
+            LEAST_GAIN if scale == scales[-1] else least_gain,
+            numbers,
+            lowest=initial - largest_change,
+            highest=initial + largest_change,
         )
         if np.mean(problem.errors(numbers) <= scale) < _HOPELESS:
             break
@@ -341,7 +351,13 @@ def fit(problem: Problem, scales: Sequence[float] = SCALES) -> Array:
 
 
 def _fit_scale(
-    problem: Problem, scale: float, steps: int, numbers: Array, lowest: Array, highest: Array
+    problem: Problem,
+    scale: float,
+    steps: int,
+    least_gain: float,
+    numbers: Array,
+    lowest: Array,
+    highest: Array,
 ) -> Array:
     """Takes up to ``steps`` steps within the limits. The returned numbers' loss is no larger than before."""
     damping = _DAMPING
@@ -363,7 +379,7 @@ def _fit_scale(
             numbers = changed
             loss = changed_loss
             damping = max(damping / _FACTOR, _LEAST_DAMPING)
-            if gain < _LEAST_GAIN * loss:
+            if gain < least_gain * loss:
                 break
             matrix, slope = _normal_equations(problem, evaluation, scale)
     return numbers

@@ -23,6 +23,7 @@ ONE_FIELD = "premises and conclusion in one field"
 PARTS = ("premises", "conclusion")
 DISCUSSION = "discussion"  # the debate's title, which many corpora lack
 _OF_BEIR = {"text": "premises", "title": "conclusion"}  # BEIR's field names for parts of an argument
+_LEAST_AVAILABLE = 0.9  # share of a run's documents that a dataset contains if it's the whole collection
 _LEAST_ROUNDED = 0.9  # share of scores that need this number of decimals; a few may differ
 
 Array = npt.NDArray[np.float64]
@@ -42,6 +43,7 @@ class Sample:
         texts: each field's texts, by its name.
         titles: the topics' titles, by number.
         in_run: how many of the run's lines are for the task's topics, before sampling.
+        in_dataset: how many of these lines' documents are in the dataset.
         mean_lengths: known mean lengths in the whole collection, by field name.
     """
 
@@ -53,7 +55,13 @@ class Sample:
     texts: Mapping[str, tuple[str, ...]]
     titles: Mapping[str, str]
     in_run: int
+    in_dataset: int
     mean_lengths: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def can_be_complete(self) -> bool:
+        """Whether the dataset can be the run's whole collection: it contains most of the run's documents."""
+        return self.in_dataset >= _LEAST_AVAILABLE * self.in_run
 
 
 def sample_of(
@@ -81,7 +89,8 @@ def sample_of(
     lines = [line for line in run if line.topic in titles]
     ids_in_run = {line.document for line in lines}
     texts = {document.id: searched_fields(document) for document in documents if document.id in ids_in_run}
-    chosen = _drawn(line for line in lines if line.document in texts)
+    available = [line for line in lines if line.document in texts]
+    chosen = _drawn(available)
     if not chosen:
         raise ToucheError(
             f"{source} has none of the run's documents for its topics; pass the dataset of the run"
@@ -101,6 +110,7 @@ def sample_of(
         texts={name: tuple(texts[line.document][name] for line in chosen) for name in names},
         titles=titles,
         in_run=len(lines),
+        in_dataset=len(available),
         mean_lengths=_checked_lengths(mean_lengths, names),
     )
 

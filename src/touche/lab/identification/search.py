@@ -16,12 +16,13 @@ from touche.io.processes import Pool
 from touche.io.progress import processors, watched
 from touche.lab.identification.closed import NEGLIGIBLE, closed_space, fit_closed, with_fitted_weight
 from touche.lab.identification.counts import NAMED, CandidateAnalysis, Fields, count_terms
-from touche.lab.identification.fitting import SCALES, Fit, Problem, describe_fit, fit
+from touche.lab.identification.fitting import LEAST_GAIN, SCALES, Fit, Problem, describe_fit, fit
 from touche.lab.identification.hypotheses import Hypothesis, space
 from touche.lab.identification.samples import Integers, Sample
 
 _BATCH = 4  # problems sent to a process at a time
 CLOSED = 0.8  # share of scores that a closed form must reproduce
+_ROUGH = 1e-3  # the smallest gain of coarse scales, while fits only select hypotheses
 
 _log = logging.getLogger(__name__)
 
@@ -36,6 +37,8 @@ def search(
     """Fits all hypotheses to a sample's scores, on all processors.
 
     Closed forms come first, using the statistics of all documents. If one of them fits, the search is over.
+    They aren't tried if the dataset lacks many of the run's documents, because these contain the topics'
+    terms, so that the run's collection has other statistics.
 
     Args:
         sample: the sample.
@@ -48,7 +51,7 @@ def search(
         ToucheError: if fitting processes die.
     """
     counts = count_terms(sample, documents=documents)
-    if documents is not None:
+    if documents is not None and sample.can_be_complete:
         fits, tried = _search_closed(sample, counts)
         if fits:
             return fits, {}, tried
@@ -110,9 +113,10 @@ def _search_free(
     """
     fit_all = partial(_fit_all, pool, sample, counts)
     searched = [hypothesis for hypothesis in space(list(sample.texts)) if hypothesis.analysis in counts]
-    fits = fit_all(searched, some_documents(sample), (1.0, 0.1, 0.01), "round 1")
+    fits = fit_all(searched, some_documents(sample), (1.0, 0.1, 0.01), "round 1", _ROUGH)
     hypotheses = _best(fits, 100, "round 1")
-    fits = fit_all(hypotheses, some_documents(sample, most=1000, per_topic=40), SCALES, "round 2")
+    documents = some_documents(sample, most=1000, per_topic=40)
+    fits = fit_all(hypotheses, documents, SCALES, "round 2", _ROUGH)
     hypotheses = _best(fits, 3, "round 2")
     all_documents = np.arange(len(sample.scores))
     fits = []  # to all documents
@@ -133,6 +137,7 @@ def _fit_all(
     documents: Integers,
     scales: Sequence[float],
     label: str,
+    least_gain: float = LEAST_GAIN,
 ) -> list[Fit]:
     """Fits hypotheses to documents, given by their indexes in the sample. Returns the best fit first."""
     counts_of_documents = {
@@ -143,7 +148,8 @@ def _fit_all(
         _problem(hypothesis, counts_of_documents[hypothesis.analysis], sample, documents)
         for hypothesis in hypotheses
     ]
-    solved = pool.map(solve, problems, repeat(_scales(scales, sample)), chunksize=_BATCH)
+    scales = _scales(scales, sample)
+    solved = pool.map(solve, problems, repeat(scales), repeat(least_gain), chunksize=_BATCH)
     return ranked(watched(solved, f"fitting, {label}", "hypotheses", len(problems)))
 
 
@@ -220,12 +226,12 @@ def some_documents(sample: Sample, most: int = 160, per_topic: int = 20) -> Inte
     return np.sort(np.concatenate(chosen)[:most])
 
 
-def solve(problem: Problem, scales: Sequence[float]) -> Fit:
+def solve(problem: Problem, scales: Sequence[float], least_gain: float = LEAST_GAIN) -> Fit:
     """Fits a problem.
 
     Call it in a process without Java: linear algebra needs more stack than Java leaves.
     """
-    return describe_fit(problem, fit(problem, scales))
+    return describe_fit(problem, fit(problem, scales, least_gain))
 
 
 def ranked(fits: Iterable[Fit]) -> list[Fit]:
