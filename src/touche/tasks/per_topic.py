@@ -4,6 +4,7 @@ import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import combinations
 from operator import attrgetter
 from pathlib import Path
 from typing import ClassVar
@@ -11,7 +12,7 @@ from typing import ClassVar
 from touche.errors import ToucheError, choice
 from touche.io.identifiers import check_text
 from touche.tasks import task as task_with_id
-from touche.tasks.task_records import Published, Task, rounded
+from touche.tasks.task_records import STANCE, Published, Task, rounded
 from touche.trec.framed import Columns, Table
 
 _FOLDER = Path(__file__).parent / "per-topic"
@@ -181,6 +182,18 @@ def runs_with_topics(task: Task, measure: str) -> list[RunWithTopics]:
             dimensions = runs.setdefault((value.row.team, value.row.tag), {})
             dimensions.setdefault(value.row.dimension, {})[value.topic] = value.value
     return [RunWithTopics(team, tag, values) for (team, tag), values in runs.items()]
+
+
+def sentences_on_copies(task: Task) -> list[str]:
+    """Returns a sentence for each pair of published runs that are equal in every topic and dimension."""
+    sentences = []
+    for a, b in combinations(runs_with_topics(task, task.measure.name), 2):
+        ranked = [{name: values for name, values in run.values.items() if name != STANCE} for run in (a, b)]
+        if ranked[0] == ranked[1]:
+            topics = len(next(iter(ranked[0].values())))
+            names = f"{a.team} ({a.tag}) and {b.team} ({b.tag})"
+            sentences.append(f"{names} have equal values in all {topics} topics")
+    return sentences
 
 
 def identifies_run(values: Mapping[str, float]) -> bool:
