@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import runpy
 import subprocess
 import sys
@@ -15,9 +16,12 @@ import pytest
 from test_package import built
 
 from conftest import ROOT
+from small_clone import expect
 from touche.baselines.expected import ExpectedScore, read_expected
 from touche.data.places import shipped_baselines
+from touche.errors import ToucheError
 
+pytest_plugins = ["small_clone"]
 SCRIPT = ROOT / "docs" / "site" / "evidence.py"
 
 
@@ -32,19 +36,20 @@ def test_an_archive_depends_on_the_files_but_not_on_their_order_or_the_time(
     assert archive(files | {"README.txt": b"runs"}) != content
 
 
+def test_a_run_without_its_pinned_score_stops_the_build(clone: Path) -> None:
+    text = (ROOT / "baselines" / "dirichletlm" / "expected.toml").read_text()
+    [entry] = re.findall(r'\[\[score\]\]\ndataset = "spot-check/passages".*?\n\n', text, flags=re.DOTALL)
+    expect(clone, re.sub(r"pinned = \S+", "pinned = 0.1", entry))
+    with pytest.raises(ToucheError, match="dirichletlm on spot-check/passages: too high; see the output of"):
+        runpy.run_path(str(SCRIPT))["main"]()
+    assert not (clone / "build").exists()
+
+
 @pytest.fixture(scope="module")
 def archives(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Two archives, built at once in two folders; the second on one processor, with other settings."""
     settings = {"PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo", "LC_ALL": "C", "HOME": "/nonexistent"}
-    one_processor = [
-        "taskset",
-        "--cpu-list",
-        str(min(os.sched_getaffinity(0))),
-        "sh",
-        "-c",
-        'umask 077; exec "$@"',
-        "-",
-    ]
+    one_processor = ["taskset", "--cpu-list", str(min(os.sched_getaffinity(0)))]
     folders = [tmp_path_factory.mktemp(name) for name in ("first", "second")]
     inherited = {name: value for name, value in os.environ.items() if name != "TOUCHE_DATA"}
     processes = [
