@@ -23,7 +23,7 @@ IN := $(if $(RUNNER),--runner $(RUNNER))
 SANITIZED := env LD_PRELOAD=$$(gcc -print-file-name=libasan.so):libstdc++.so.6 PYTHONMALLOC=malloc \
     ASAN_OPTIONS=detect_leaks=0:alloc_dealloc_mismatch=0:handle_segv=0
 
-.PHONY: $(OTHER) demo reproduce lucene test test-lowest test-all workflows sanitize fuzz regress images locks outputs site axe lint types benchmark screenshot clean
+.PHONY: $(OTHER) demo reproduce lucene test test-lowest test-all workflows sanitize fuzz regress evidence images locks outputs site axe lint types benchmark screenshot clean
 
 # Run every baseline on all fitting parts of the toy collection, and print the scores.
 demo: $(DEMO)
@@ -78,6 +78,10 @@ sanitize: $(READY)
 regress: $(READY)
 	$(BIN)/touche regress --twice $(IN)
 	$(BIN)/touche identify --check
+
+# Write build/evidence.tar.gz: the runs of all baselines on the toy collection, with checksums. A release publishes it.
+evidence: $(READY)
+	@TOUCHE_DATA= $(BIN)/python docs/site/evidence.py
 
 # Build the image of every baseline. PYTHON_IMAGE names another Python image than the pinned one.
 # The builds of this project's own Dockerfiles may use the machine's network, which works in more places.

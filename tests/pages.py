@@ -57,6 +57,7 @@ SET_UP = "changes the set-up of the one who types it"
 PACKAGE = "needs the package index: tests/project/test_package.py installs what is built here"
 RELEASED = "needs a released version; tests/runners runs the same images where they were built"
 CLUEWEB = "needs pages of ClueWeb12: tests/baselines/test_chatnoir_bm25f.py has pages of its own"
+EVIDENCE = "needs the archive of make evidence: tests/project/test_evidence.py evaluates its runs"
 ELSEWHERE = {  # by a part of the command; the first match counts
     "^make demo$": DONE,
     "task-2/pages": CLUEWEB,
@@ -66,6 +67,7 @@ ELSEWHERE = {  # by a part of the command; the first match counts
     "nsp|NSP": MODEL,
     "^docker|--runner docker|images (list|build) (./my-team|bm25)|images (digest|verify)": CONTAINERS,
     "--official": PUBLIC_RUNS,
+    "^touche evaluate spot-check-": EVIDENCE,
     "--api|original/run.txt|data fetch": PUBLISHERS,
     "--skip-baseline$": CLIENT,
     "^tira-cli": TIRA,

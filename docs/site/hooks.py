@@ -20,6 +20,7 @@ from mkdocs.structure.pages import Page
 
 import cells
 import matrix
+import same_system
 import tables
 from touche import tasks
 from touche.cli import FIRST, LAB, MORE, cli
@@ -204,4 +205,6 @@ _GENERATED: Mapping[str, Callable[[], str]] = {
     "commands": _commands,
     "field": _field,
     "reproductions": matrix.matrix,
+    "same_system_rules": same_system.rules_table,
+    "same_system_topics": same_system.topics_table,
 }

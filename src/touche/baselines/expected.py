@@ -216,7 +216,8 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
 class ExpectedTopics(Expected, kw_only=True, frozen=True):
     """A run's published values for each topic of the dataset. A rerun must reproduce them all.
 
-    ``tag`` is the run's tag in the table of published values.
+    ``tag`` is the run's tag in the table of published values. ``fitted`` is whether the baseline ranks this
+    dataset with statistics that were fitted to that run's scores.
     """
 
     TABLE: ClassVar[str] = "topics"
@@ -224,6 +225,7 @@ class ExpectedTopics(Expected, kw_only=True, frozen=True):
     dimensions: Annotated[tuple[str, ...], Meta(min_length=1)]
     measure: str = ""
     tag: str
+    fitted: bool = False
 
     def checked(self) -> Self:
         task, _ = dataset(self.dataset)

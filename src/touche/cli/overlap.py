@@ -5,7 +5,7 @@ from pathlib import Path
 
 from touche.cli.commands import PATH, command, option
 from touche.cli.options import FORMAT, RUNS, task
-from touche.cli.output import render, warn
+from touche.cli.output import explain, render
 from touche.cli.sheets import overlap_sheets
 from touche.evaluation import agreement as library
 
@@ -37,4 +37,4 @@ def overlap(runs: Sequence[Path], task: str | None, baseline: tuple[Path, Path] 
     """
     table = library.overlap(runs, task, baseline=baseline)  # type: ignore[arg-type]  # it fits one overload
     render(table, format, overlap_sheets(table))
-    warn(*table.warnings)
+    explain(table, format)

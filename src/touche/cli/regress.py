@@ -178,6 +178,11 @@ def _sheets(regression: Regression, per_topic: bool) -> Iterator[Sheet]:
         notes.append(f"{verdicts.MISSING}: {advice}")
     notes += [f"{verdicts.NOT_INSTALLED}: {remark}" for remark in regression.not_installed]
     notes.append(f"expected results: {summary(regression)}")
+    notes += [
+        f"{outcome.expected.command} on {outcome.expected.dataset}: {outcome.same_system}"
+        for outcome in regression
+        if outcome.same_system
+    ]
     checked = [outcome for outcome in regression if outcome.verdict != verdicts.MISSING]
     yield Sheet(COLUMNS, checked, notes, colours=_COLOURS)
     agreements = [agreement for outcome in regression for agreement in outcome.agreements]

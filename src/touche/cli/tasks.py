@@ -24,7 +24,7 @@ from touche.reports.published_results import PublishedResult, PublishedResults, 
 from touche.runners.tira_dataset import SPLIT, write_for_tira
 from touche.tasks import MACRO_F1, STANCE, Task
 from touche.tasks.listed import list_tasks
-from touche.tasks.per_topic import published_topics
+from touche.tasks.per_topic import published_topics, sentences_on_copies
 from touche.tasks.reported import reported as reported_values
 
 
@@ -341,6 +341,7 @@ def _leaderboard(results: PublishedResults, source: Column, every: bool, title: 
     notes = [f"* {note}" for note in interval_notes]
     if has_groups:
         notes += _notes_on_groups(results)
+        notes += sentences_on_copies(library.task(first.task))
     notes += [
         f"to rerun {result.rank}, {result.row.name}, whose rerun may differ by {result.tolerance:g}: "
         f"{result.rerun}"

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import sqrt
+from pathlib import Path
 from statistics import fmean
 from typing import Any, overload
 
@@ -19,8 +20,10 @@ from touche.errors import ToucheError, warn
 from touche.evaluation.equality import are_equal, without_last_digits
 from touche.evaluation.judged import judged
 from touche.evaluation.notes import all_warnings
+from touche.evaluation.same_system import same_system
 from touche.evaluation.scoring import Scored, ranks_stances, score, unique_names
 from touche.evaluation.significance import differences_of, t_test
+from touche.io.grouping import group_by
 from touche.io.identifiers import in_order
 from touche.io.progress import watched
 from touche.tasks import Task
@@ -32,6 +35,7 @@ from touche.trec.run_forms import AnyRun, SeveralRuns, list_of_runs, read_runs, 
 NEAR = 5  # ranks
 FAR = 100  # ranks
 PERSISTENCE = 0.95  # rank-biased overlap's p, as in repro_eval 0.5
+SCRIPT = "touche"
 EVALUATOR = "trec_eval"  # it also scores topics that a run lacks
 
 
@@ -168,7 +172,30 @@ def overlap(
     warnings = all_warnings(scored, card)
     for warning in warnings:
         warn(warning)
-    return Table(Overlap if task is None else ScoredOverlap, tuple(records), warnings)
+    if card is None:
+        return Table(Overlap, tuple(records), warnings)
+    notes = _verdicts(card, pairs, names, score(compared_runs, to_judge, [SCRIPT]))
+    return Table(ScoredOverlap, tuple(records), warnings, notes)
+
+
+def _verdicts(
+    task: Task, pairs: Sequence[tuple[Run, Run]], names: Mapping[Path, str], scored: Sequence[Scored]
+) -> tuple[str, ...]:
+    """Returns whether the runs of each pair are the same system, in sentences.
+
+    Args:
+        task: the task.
+        pairs: the pairs of runs.
+        names: the runs' names by path.
+        scored: the scores of all runs. Published values of topics are the organizers' script's, so these are
+            too.
+    """
+    of_run = group_by(scored, lambda one: one.run.path)
+    verdicts = []
+    for a, b in pairs:
+        prefix = f"{names[a.path]} and {names[b.path]}: " if len(pairs) > 1 else ""
+        verdicts.append(prefix + same_system(task, of_run[a.path], of_run[b.path]))
+    return tuple(verdicts)
 
 
 def overlap_of(a: Run, b: Run, names: tuple[str, str]) -> Overlap:

@@ -26,6 +26,7 @@ from touche.evaluation.leaderboard import (
     unjudged_limit,
     why_no_rank,
 )
+from touche.evaluation.same_system import closeness, verdict_sentences
 from touche.evaluation.scoring import ByEvaluator, Judged, Scored, by_evaluator
 from touche.evaluation.significance import differences_of
 from touche.evaluation.stances import StanceEvaluation
@@ -143,8 +144,7 @@ def _equal_to_published(groups: Iterable[ByEvaluator], task: Task | None) -> Ite
             values_of_run[first.judged.dimension] = evaluation.per_topic
     for (name, measure), values in by_run.items():
         equal = equal_runs(task, measure, values) if task else []
-        if equal:
-            topics = len(next(iter(values.values())))  # in the first dimension; each topic has an equal value
+        if task and equal:
             rows = " and ".join(f"{row.name} ({row.tag})" for row in equal)
             intervals = [
                 f"; the published interval of {row.name} for {row.dimension}, {row.low:.3f} to "
@@ -152,9 +152,9 @@ def _equal_to_published(groups: Iterable[ByEvaluator], task: Task | None) -> Ite
                 for row in equal
                 if row.low is not None and row.high is not None
             ]
-            dimensions = " and ".join(values)
-            equality = f"has {rows}'s published values for {dimensions} in {topics} of {topics} topics"
-            yield f"{name}: {equality}{''.join(intervals)}"
+            close = closeness(task, measure, values, values, equal[0].tag)
+            verdict = f": {verdict_sentences(close)}" if close else ""
+            yield f"{name}, published as {rows}{verdict.rstrip('.')}{''.join(intervals)}"
 
 
 def _among_reported(group: ByEvaluator, task: Task | None) -> Iterator[str]:

@@ -10,14 +10,16 @@ from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from touche.baselines.expected import Expected
+from touche.baselines.expected import Expected, ExpectedTopics
 from touche.data.places import remedy_for
 from touche.errors import NotInstalledError, ToucheError, one_line
 from touche.evaluation.agreement import Overlap
+from touche.evaluation.same_system import closeness, verdict_sentences
 from touche.evaluation.scoring import Scored
 from touche.io.formats import MARKDOWN
 from touche.io.tables import Column, Sheet
 from touche.runners.container_runs import Usage
+from touche.tasks import dataset
 from touche.tasks.per_topic import TopicValues
 from touche.trec.framed import Table
 
@@ -96,6 +98,18 @@ class Outcome:
         ]
 
     @property
+    def same_system(self) -> str:
+        """Whether the rerun is the same system as the published run, in sentences; empty if no values of
+        topics were compared.
+        """
+        entry = self.expected
+        if not isinstance(entry, ExpectedTopics) or not self.topics:
+            return ""
+        task, _ = dataset(entry.dataset)
+        close = closeness(task, entry.measure, entry.topic_values, self.topics, entry.tag)
+        return verdict_sentences(close, fitted=entry.fitted) if close else ""
+
+    @property
     def record(self) -> dict[str, Any]:
         """The outcome for JSON, with the fields of expectation and usage. Only lists are nested."""
         return {
@@ -108,6 +122,7 @@ class Outcome:
             "verdict": self.verdict,
             "remark": self.remark,
             "topics": self.topic_rows,
+            "same_system": self.same_system,
             "agreements": [asdict(overlap) for overlap in self.agreements],
         }
 

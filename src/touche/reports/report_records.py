@@ -19,6 +19,7 @@ from touche.evaluation.scores import Score
 from touche.io.identifiers import in_order
 from touche.reports.published_results import PublishedResult
 from touche.tasks import Measure, Published, Task
+from touche.tasks.per_topic import sentences_on_copies
 from touche.tasks.public_runs import DIFFERENT, EVALUATED, NOT_EVALUATED, NOT_PUBLIC, checks
 from touche.tasks.reported import Reported, reported_results
 from touche.tasks.task_records import CUTOFF, MEASURE
@@ -373,6 +374,11 @@ class TaskReport:
     def has_published(self) -> bool:
         """Whether results are published for the judgments."""
         return self.task is not None and self.is_official and bool(self.task.published)
+
+    @cached_property
+    def copies(self) -> list[str]:
+        """Which published runs are equal in every topic, a sentence per pair."""
+        return sentences_on_copies(self.task) if self.task and self.has_published else []
 
     @cached_property
     def checked(self) -> str:

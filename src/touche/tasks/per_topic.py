@@ -4,6 +4,7 @@ import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import combinations
 from operator import attrgetter
 from pathlib import Path
 from typing import ClassVar
@@ -11,7 +12,7 @@ from typing import ClassVar
 from touche.errors import ToucheError, choice
 from touche.io.identifiers import check_text
 from touche.tasks import task as task_with_id
-from touche.tasks.task_records import Published, Task, rounded
+from touche.tasks.task_records import STANCE, Published, Task, rounded
 from touche.trec.framed import Columns, Table
 
 _FOLDER = Path(__file__).parent / "per-topic"
@@ -152,6 +153,47 @@ def equal_runs(task: Task, measure: str, values: TopicValues) -> list[Published]
             dimensions.setdefault(value.row.dimension, {})[value.topic] = value.value
     equal = [tag for tag, dimensions in runs.items() if dimensions == rounded_values]
     return [next(row for row in task.published if row.tag == tag) for tag in equal]
+
+
+@dataclass(frozen=True)
+class RunWithTopics:
+    """A published run's values of topics.
+
+    Attributes:
+        team, tag: as in ``Published``.
+        values: its values by dimension and topic.
+    """
+
+    team: str
+    tag: str
+    values: TopicValues
+
+
+def runs_with_topics(task: Task, measure: str) -> list[RunWithTopics]:
+    """Returns a task's published runs that have values of topics. Tags that stand for two runs are left out.
+
+    Args:
+        task: the task.
+        measure: the measure's name.
+    """
+    runs = dict[tuple[str, str], dict[str, dict[str, float]]]()
+    for value in values_of_topics(task):
+        if value.row.measure == measure and not value.is_ambiguous:
+            dimensions = runs.setdefault((value.row.team, value.row.tag), {})
+            dimensions.setdefault(value.row.dimension, {})[value.topic] = value.value
+    return [RunWithTopics(team, tag, values) for (team, tag), values in runs.items()]
+
+
+def sentences_on_copies(task: Task) -> list[str]:
+    """Returns a sentence for each pair of published runs that are equal in every topic and dimension."""
+    sentences = []
+    for a, b in combinations(runs_with_topics(task, task.measure.name), 2):
+        ranked = [{name: values for name, values in run.values.items() if name != STANCE} for run in (a, b)]
+        if ranked[0] == ranked[1]:
+            topics = len(next(iter(ranked[0].values())))
+            names = f"{a.team} ({a.tag}) and {b.team} ({b.tag})"
+            sentences.append(f"{names} have equal values in all {topics} topics")
+    return sentences
 
 
 def identifies_run(values: Mapping[str, float]) -> bool:
