@@ -14,14 +14,13 @@ from itertools import chain
 from pathlib import Path
 
 from touche.errors import ToucheError
-from touche.io.origin import origin
+from touche.io.origin import PROJECT, origin
 from touche.io.progress import say
 from touche.io.temporary import temporary_folder
 from touche.regression.outcomes import PASSED
 from touche.regression.running import read_expectations, rerun
 from touche.runners.container_runs import RUNNERS, TOY_PARTS
 from touche.runners.limits import HERE, Limits
-from touche.tira.provenance import PROJECT
 
 ARCHIVE = Path("build/evidence.tar.gz")
 ROOT = Path(__file__).parents[2]
@@ -43,7 +42,9 @@ To check the files, evaluate a run, and make it again yourself:
 
 def main() -> None:
     """Writes the archive, and prints its digest as ``sha256sum`` does."""
-    readme = README.format(project=PROJECT, version=version(PROJECT), commit=origin(ROOT)["revision"])
+    readme = README.format(
+        project=PROJECT, version=version(PROJECT), commit=origin(ROOT, has_run=True)["revision"]
+    )
     content = archive({"README.txt": readme.encode(), **checked_runs()})
     ARCHIVE.parent.mkdir(exist_ok=True)
     ARCHIVE.write_bytes(content)
