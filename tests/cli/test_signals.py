@@ -10,7 +10,11 @@ import pytest
 
 from conftest import ROOT, Write, left_in
 
-LINES = {signal.SIGINT: "touche: interrupted\n", signal.SIGTERM: "touche: terminated\n"}
+LINES = {
+    signal.SIGINT: "touche: interrupted\n",
+    signal.SIGTERM: "touche: terminated\n",
+    signal.SIGHUP: "touche: hung up\n",
+}
 
 
 def ended(tmp_path: Path, script: str, number: int, **texts: str) -> tuple[int, str]:

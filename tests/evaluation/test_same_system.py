@@ -179,7 +179,7 @@ def test_there_is_no_verdict_without_values_of_topics() -> None:
     ],
 )
 def test_means_alone_are_at_most_similar(task_id: str, difference: float, shares: str, verdict: str) -> None:
-    sentence = means_sentence(tasks.task(task_id), difference)
+    sentence = means_sentence(tasks.task(task_id), difference, 50)
     assert shares in sentence and sentence.endswith(f"{verdict}.")
 
 

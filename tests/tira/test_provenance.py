@@ -1,7 +1,9 @@
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +13,7 @@ from unittest.mock import Mock
 import pytest
 import yaml
 
+import touche as package
 from conftest import ROOT, Touche, Write, git, use_clone
 from touche.baselines.method import run_tag
 from touche.tira import provenance
@@ -45,6 +48,33 @@ def test_a_run_says_where_it_comes_from(touche: Touche, tmp_path: Path) -> None:
     runtime = record["resources"]["runtime"]
     assert datetime.fromisoformat(runtime["start time"]) < datetime.fromisoformat(runtime["stop time"])
     assert 20e6 < (peak_memory_of_run(tmp_path / "ir-metadata.yml") or 0) < 20e9
+
+
+@pytest.mark.parametrize("change", [Path.unlink, lambda path: path.write_text("{}")], ids=["gone", "changed"])
+def test_an_input_that_changes_meanwhile_has_no_md5(tmp_path: Path, change: Callable[[Path], object]) -> None:
+    """The run is written: it took time, and was made from what the file contained then."""
+    shutil.copytree(ROOT / "corpora" / "spot-check-passages", folder := tmp_path / "in")
+    shutil.copy(ROOT / "topics" / "spot-check-passages.xml", folder / "topics.xml")
+
+    @package.baseline
+    def careless(topics: package.Topics, documents: package.Documents) -> package.Rankings:
+        """Ranks, and another program changes the file."""
+        rankings = [*package.scan.rank(topics, documents, package.scan.bm25(0.9, 0.4), analysis="english")]
+        change(folder / "passages.jsonl")
+        yield from rankings
+
+    with pytest.warns(package.ToucheWarning, match=r"passages.jsonl changed after careless had begun"):
+        run = package.run(careless, folder, output=tmp_path / "out")
+    assert (tmp_path / "out" / "run.txt").read_text() == run.text()
+    files = metadata_in(tmp_path / "out")["data"]["test collection"]["files"]
+    assert list(files) == ["topics.xml"]
+
+
+def test_memory_that_was_used_before_the_run_does_not_count(tmp_path: Path) -> None:
+    array = bytearray(b"a") * 1_000_000_000
+    del array
+    package.run("bm25", "spot-check/passages", output=tmp_path)
+    assert (peak_memory_of_run(tmp_path / "ir-metadata.yml") or 0) < 9e8
 
 
 @pytest.mark.parametrize("memory", ["", "1 MB", "-1 B", "x B", "[1 B]"])

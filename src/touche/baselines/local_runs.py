@@ -15,7 +15,7 @@ from touche.baselines.method import Baseline
 from touche.baselines.rankings import Ranking, run_of_rankings
 from touche.documents.discovery import Input
 from touche.documents.statistics_files import StatisticsFiles
-from touche.errors import InputError, ToucheError, check_range
+from touche.errors import InputError, ToucheError, check_range, listed, warn
 from touche.io.identifiers import check_tag
 from touche.io.opening import is_file, texts_in
 from touche.io.origin import origin
@@ -26,7 +26,14 @@ from touche.scan.written_statistics import read_known
 from touche.tira.answers import data_of_answers, noting_answers
 from touche.tira.metadata import NO_STATISTICS
 from touche.tira.outputs import remove_earlier_run, write_run
-from touche.tira.provenance import Software, data_of_files, metadata, peak_memory
+from touche.tira.provenance import (
+    Software,
+    data_of_files,
+    metadata,
+    peak_memory,
+    reset_peak_memory,
+    state_of,
+)
 from touche.trec.columns import Run
 from touche.trec.runs import MAX_DEPTH, RUN_FILE
 from touche.trec.topics import Topic
@@ -71,12 +78,28 @@ class Runs:
 
     @cached_property
     def _data(self) -> dict[str, Any]:
-        """The input's metadata, with the MD5s of its files."""
+        """The input's metadata, with the MD5s of its files. Files that changed meanwhile are left out."""
+        changed = [path for path, state in self._states.items() if state_of(path) != state]
+        if changed:
+            names = listed([path.name for path in changed])
+            problem = f"{names} changed after {self.ranker.name} had begun to read the input"
+            warn(f"{problem}, so ir-metadata.yml contains no MD5 of it; rank again, or keep a copy")
+        return data_of_files(self.source.files, self._statistics_file, self.source.dataset, changed)
+
+    @property
+    def _statistics_file(self) -> Path | None:
+        """The file with the whole collection's statistics, if the documents are a part of it.
+
+        It's input then. For a whole collection, it only repeats what the documents say.
+        """
         statistics = self.source.documents.statistics
-        # For a part of a collection, the statistics file is input, too. For a whole collection, it
-        # only repeats what the documents say.
-        statistics_file = statistics.known if statistics and not statistics.is_whole else None
-        return data_of_files(self.source.files, statistics_file, self.source.dataset)
+        return statistics.known if statistics and not statistics.is_whole else None
+
+    @cached_property
+    def _states(self) -> dict[Path, tuple[int, int] | None]:
+        """The states of the input files when the first ranking started, to notice changes."""
+        file = self._statistics_file
+        return {path: state_of(path) for path in (*self.source.files, *([file] if file else []))}
 
     @cached_property
     def _origin(self) -> dict[str, str]:
@@ -106,7 +129,10 @@ class Runs:
                 return run_of_rankings(self.source.topics, self._rankings(options), tag)
         started = datetime.now(UTC)
         self._remove_earlier_run(output, options)
-        commit_and_repository = self._origin  # before the ranking, because the folder may change meanwhile
+        reset_peak_memory()  # first, because the peak of git's process includes this process's
+        # Before the ranking, because the folder and the input may change meanwhile.
+        commit_and_repository = self._origin
+        _ = self._states
         with noting_answers() as answers, exits_as_errors(ranker.name, (output / RUN_FILE).exists):
             run = run_of_rankings(self.source.topics, self._rankings(options), tag)
         stopped = datetime.now(UTC)  # before the files are hashed, which doesn't belong to the ranking

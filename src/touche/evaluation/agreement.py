@@ -139,6 +139,7 @@ def overlap(
     if len(originals) < 2:
         raise ToucheError("an overlap needs at least two runs; pass another")
     scored = list[Scored]()
+    scored_by_script = list[Scored]()  # as published values of topics are
     if task is None:
         all_runs = in_rankings(read_sources(sources))
         card = None
@@ -151,6 +152,7 @@ def overlap(
         as_read = read_sources(sources, by_stance=ranks_stances(to_judge))
         distinct_runs = {run.path: run for run in as_read}  # a baseline can be one of the runs
         scored = score([*distinct_runs.values()], to_judge, [EVALUATOR])
+        scored_by_script = score([*distinct_runs.values()], to_judge, [SCRIPT])
         lines = {
             scored_run.run.path: scored_run.run for scored_run in scored
         }  # already divided into rankings
@@ -174,7 +176,7 @@ def overlap(
         warn(warning)
     if card is None:
         return Table(Overlap, tuple(records), warnings)
-    notes = _verdicts(card, pairs, names, score(compared_runs, to_judge, [SCRIPT]))
+    notes = _verdicts(card, pairs, names, scored_by_script)
     return Table(ScoredOverlap, tuple(records), warnings, notes)
 
 
@@ -187,14 +189,17 @@ def _verdicts(
         task: the task.
         pairs: the pairs of runs.
         names: the runs' names by path.
-        scored: the scores of all runs. Published values of topics are the organizers' script's, so these are
-            too.
+        scored: the scores of all runs, computed by the organizers' script.
+
+    Returns:
+        None if the measure isn't nDCG@5, whose values are published.
     """
     of_run = group_by(scored, lambda one: one.run.path)
     verdicts = []
     for a, b in pairs:
-        prefix = f"{names[a.path]} and {names[b.path]}: " if len(pairs) > 1 else ""
-        verdicts.append(prefix + same_system(task, of_run[a.path], of_run[b.path]))
+        verdict = same_system(task, of_run[a.path], of_run[b.path])
+        if verdict:
+            verdicts.append(f"{names[a.path]} and {names[b.path]}: {verdict}" if len(pairs) > 1 else verdict)
     return tuple(verdicts)
 
 

@@ -100,15 +100,24 @@ def same_system(task: Task, original: Sequence[Scored], rerun: Sequence[Scored])
     Args:
         task: the task.
         original, rerun: both runs' scores in the same dimensions, computed by the organizers' script.
+
+    Returns:
+        The sentences; empty if the measure isn't nDCG@5, the only one with published values of topics.
     """
+    if str(original[0].judged.measure) != MEASURE.name:
+        return ""
     values, rerun_values = (
         {one.judged.dimension: one.evaluation.per_topic for one in scored} for scored in (original, rerun)
     )
     close = closeness(task, str(original[0].judged.measure), values, rerun_values, original[0].run.tag)
     if close is not None:
         return verdict_sentences(close)
-    means = ([one.evaluation.mean or 0 for one in scored] for scored in (original, rerun))
-    return means_sentence(task, max(abs(a - b) for a, b in zip(*means, strict=True)))
+    topics = set[str]().union(*values.values(), *rerun_values.values())
+    differences = [
+        fmean(values[name].get(topic, 0) - rerun_values[name].get(topic, 0) for topic in topics)
+        for name in values
+    ]  # a topic that a run lacks counts 0
+    return means_sentence(task, max(map(abs, differences)), len(topics))
 
 
 def verdict_sentences(close: Closeness, *, fitted: bool = False) -> str:
@@ -150,17 +159,19 @@ def verdict_sentences(close: Closeness, *, fitted: bool = False) -> str:
     return f"{first} {others}{independent}"
 
 
-def means_sentence(task: Task, difference: float) -> str:
+def means_sentence(task: Task, difference: float, topics: int) -> str:
     """Returns what two means can show without values of topics: at most that two runs are similar.
 
     Args:
         task: the task. If no values of its topics are published, a similar task's pairs of runs are counted.
         difference: the largest difference between the two runs' means, over the dimensions.
+        topics: the number of topics that the means cover. Pairs of runs are compared on as many, or on all if
+            these are fewer.
     """
     task_id = task.id if task.id in tasks_with_topics() else _NEAREST.get(task.rules.unit, _OF_PASSAGES)
     table = _table(task_id, MEASURE.name, ("relevance",))
     assert table is not None  # each of these tasks has a table
-    share = _share_of_means(table, len(table.topics), difference)
+    share = _share_of_means(table, min(topics, len(table.topics)), difference)
     pairs = f"{_percent(share, int((~table.same_team).sum()))} of different teams' runs in {task_id}"
     verdict = SIMILAR if share <= SIMILAR_MEANS else NOT_SHOWN
     return f"The means differ by at most {difference:.3f}, and so do those of {pairs}: {verdict}."

@@ -1,4 +1,8 @@
-"""SIGINT and SIGTERM end a command with one line and a shell's exit code, and leave no temporary files."""
+"""SIGINT, SIGTERM and SIGHUP end a command with one line and a shell's exit code.
+
+Temporary files are removed, and programs that it has started end, unless a second signal comes meanwhile, or
+the first one comes in a destructor.
+"""
 
 import signal
 import sys
@@ -7,7 +11,11 @@ from contextlib import contextmanager, suppress
 from os import _exit, write  # itself, because os._exit is replaced while a baseline runs
 from typing import Any, NoReturn
 
-_LINES: dict[int, str] = {signal.SIGINT: "touche: interrupted", signal.SIGTERM: "touche: terminated"}
+_LINES: dict[int, str] = {
+    signal.SIGINT: "touche: interrupted",
+    signal.SIGTERM: "touche: terminated",
+    signal.SIGHUP: "touche: hung up",  # the terminal was closed
+}
 _raises = False  # whether the next signal is raised as ``Stopped``
 
 
@@ -26,7 +34,9 @@ class Stopped(SystemExit):
 
 
 def handle_signals() -> None:
-    """Handles signals from now on, unless they are ignored, such as SIGINT in background jobs."""
+    """Handles signals from now on, unless they are ignored, such as SIGINT in background jobs, or SIGHUP by
+    nohup.
+    """
     sys.unraisablehook = _end_if_stopped
     for number in _LINES:
         if signal.getsignal(number) != signal.SIG_IGN:
@@ -64,7 +74,7 @@ def _end_if_stopped(unraisable: Any) -> None:
 
 
 def _end(number: int) -> NoReturn:
-    """Ends the process at once. Temporary files stay."""
+    """Ends the process at once. Temporary files stay, and programs that it has started go on."""
     with suppress(OSError):
         write(2, f"{_LINES[number]}\n".encode())
     _exit(128 + number)

@@ -85,8 +85,9 @@ def logged_scores(outcome: Outcome, by: str) -> list[LoggedScore]:
         dimension_and_measure, _ = entry.value_name_and_evaluator
         return [_logged(outcome, by, dimension_and_measure, entry.value, outcome.got)]
     rows = list[LoggedScore]()
+    all_published = entry.topic_values if outcome.topics else {}
     for dimension, measured in outcome.topics.items():
-        published = entry.topic_values[dimension]
+        published = all_published[dimension]
         got = mean(measured.get(topic, 0.0) for topic in published)  # a topic without results counts as 0
         reproduced = sum(measured.get(topic) == value for topic, value in published.items())  # both rounded
         row = _logged(outcome, by, dimension, mean(published.values()), got)

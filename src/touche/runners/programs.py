@@ -94,8 +94,8 @@ def execute(
 ) -> ExitStatus:
     """Runs a program until it ends, and passes each line of its output to a log.
 
-    The program leads its own process group. No process in this group outlives the program, an interrupt, or
-    the time limit. If this process is killed by SIGKILL, they go on.
+    The program leads its own process group. No process in this group outlives the program, a signal that
+    ends this process, or the time limit. Only after SIGKILL, or a second signal, they go on without limit.
 
     Args:
         environment, folder: the program's; by default this process's.
@@ -182,7 +182,7 @@ def _end_group(process: Process) -> None:
             _signal(process, SIGTERM)
             with suppress(subprocess.TimeoutExpired):
                 process.wait(_GRACE_SECONDS)
-    finally:  # even after a second interrupt
+    finally:  # even after a second KeyboardInterrupt, in a notebook
         _signal(process, SIGKILL)
         process.wait()
 

@@ -7,6 +7,7 @@ import platform
 import re
 import sys
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
@@ -53,7 +54,21 @@ class Software:
     modules: Collection[str] = ()
 
 
-def data_of_files(paths: Sequence[Path], statistics: Path | None = None, dataset: str = "") -> dict[str, Any]:
+def state_of(path: Path) -> tuple[int, int] | None:
+    """Returns a file's size and modification time, which show whether it changes; None if it is gone."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_size, status.st_mtime_ns
+
+
+def data_of_files(
+    paths: Sequence[Path],
+    statistics: Path | None = None,
+    dataset: str = "",
+    changed: Collection[Path] = (),
+) -> dict[str, Any]:
     """Describes a run's input, with MD5s of its files.
 
     For folders, and if files are very many or large, like ClueWeb12's 27 TB, we compute the MD5 of a list of
@@ -63,14 +78,15 @@ def data_of_files(paths: Sequence[Path], statistics: Path | None = None, dataset
         paths: the topics first, then the documents; none if no file was read, e.g. with ir_datasets.
         statistics: the file with statistics that replace the documents' own; None for their own.
         dataset: the dataset's id; empty for a folder.
+        changed: files that have changed or are gone since they were read. They are left out.
     """
     folder_of_topics = paths[0].parent if paths else None  # may contain TIRA's metadata.json
     collection = {
         "name": dataset or dataset_id(folder_of_topics) or _name_of_folder(paths),
-        "files": _describe_files(paths),
+        "files": _describe_files([path for path in paths if path not in changed]),
     }
-    if statistics is None:
-        used = {"name": NO_STATISTICS}
+    if statistics is None or statistics in changed:
+        used = {"name": NO_STATISTICS if statistics is None else statistics.stem}
     else:
         used = {"name": statistics.stem, "md5": _md5(statistics)}
     return {"test collection": collection, "statistics": used}
@@ -147,6 +163,12 @@ def metadata(
         "data": dict(data),
     }
     return _yaml(_without_none(record))
+
+
+def reset_peak_memory() -> None:
+    """Makes ``peak_memory`` count from now on, as far as this process is concerned. Only Linux can do it."""
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")  # see proc_pid_clear_refs(5)
 
 
 def peak_memory() -> int:

@@ -71,7 +71,7 @@ def test_a_cause_outside_of_the_search_is_named_only_where_the_scores_show_it(
     record = EMPTY | {"nearest": best, "undecided": {}, "collections": {}}
     record |= {"stands_out": stands_out, "is_outside": is_outside, "reason": reason}
     sentences = [*Answer(**record).sentences()]
-    assert any("outside of the search" in sentence for sentence in sentences) == is_named
+    assert any("found no model" in sentence for sentence in sentences) == is_named
     assert any("smallest median error" in sentence for sentence in sentences) != stands_out
 
 

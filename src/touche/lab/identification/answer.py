@@ -87,9 +87,9 @@ class Answer(Shown):
         decimals: the scores' decimals in the file; 7 if they aren't rounded.
         tried: the number of hypotheses.
         stands_out: whether the first candidate is the answer.
-        is_outside: whether something outside of the search made the scores: no hypothesis reproduces most of
-            those beyond its free parameters, though there are enough. If there are too few, or several models
-            reproduce them, nothing is known about the scores' origin.
+        is_outside: whether the search found no hypothesis that reproduces most of the scores beyond its free
+            parameters, though there are enough. If there are too few, or several models reproduce them,
+            nothing is known about the scores' origin.
         reason: why the first candidate is or isn't the answer.
         candidates: the best candidate and the next five.
         nearest: the candidate with the smallest median error.
@@ -157,7 +157,7 @@ class Answer(Shown):
         else:
             yield f"{self.nearest.hypothesis} has the smallest median error, {self.nearest.median:.2g}."
         if self.is_outside:
-            yield "A model, tokenizer, field or re-ranking outside of the search has made these scores."
+            yield "The search found no model, tokenizer, field or re-ranking that makes these scores."
         for field, frequencies in self.collections.items():
             within = f" (within {frequencies.within})" if frequencies.within else ""
             yield (
@@ -249,8 +249,8 @@ def verdict(winner: Fit, equal: Sequence[Fit]) -> tuple[bool, bool, str]:
         equal: the fits that don't differ significantly from it.
 
     Returns:
-        Whether the best fit is the answer, whether something outside of the search made the scores, and the
-        reason as a clause.
+        Whether the best fit is the answer, whether no hypothesis explains the scores (``is_outside``), and
+        the reason as a clause.
     """
     reproduced = f"the best hypothesis reproduces {winner.share():.1%} of the scores"
     # A formula needs no free parameter per term, so the right one reproduces every score. But its fit can
