@@ -63,6 +63,10 @@ class Runs:
         self.source = source
         self._team = team
         self._has_own_choice = has_own_choice
+        # For a part of a collection, the statistics file is input, too. For a whole collection, it only
+        # repeats what the documents say.
+        files = source.documents.statistics
+        self._statistics_file = files.known if files and not files.is_whole else None
 
     @property
     def statistics_remark(self) -> str:
@@ -81,19 +85,11 @@ class Runs:
         """The input's metadata, with the MD5s of its files. Files that changed meanwhile are left out."""
         changed = [path for path, state in self._states.items() if state_of(path) != state]
         if changed:
-            names = listed([path.name for path in changed])
-            problem = f"{names} changed after {self.ranker.name} had begun to read the input"
-            warn(f"{problem}, so ir-metadata.yml contains no MD5 of it; rank again, or keep a copy")
+            warn(
+                f"{listed([path.name for path in changed])} changed after {self.ranker.name} had begun to read "
+                "the input, so ir-metadata.yml contains no MD5 of it; rank again, or keep a copy"
+            )
         return data_of_files(self.source.files, self._statistics_file, self.source.dataset, changed)
-
-    @property
-    def _statistics_file(self) -> Path | None:
-        """The file with the whole collection's statistics, if the documents are a part of it.
-
-        It's input then. For a whole collection, it only repeats what the documents say.
-        """
-        statistics = self.source.documents.statistics
-        return statistics.known if statistics and not statistics.is_whole else None
 
     @cached_property
     def _states(self) -> dict[Path, tuple[int, int] | None]:

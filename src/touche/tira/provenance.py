@@ -56,11 +56,7 @@ class Software:
 
 def state_of(path: Path) -> tuple[int, int] | None:
     """Returns a file's size and modification time, which show whether it changes; None if it is gone."""
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_size, status.st_mtime_ns
+    return (path.stat().st_size, path.stat().st_mtime_ns) if path.exists() else None
 
 
 def data_of_files(
