@@ -86,8 +86,8 @@ class Runs:
         changed = [path for path, state in self._states.items() if state_of(path) != state]
         if changed:
             warn(
-                f"{listed([path.name for path in changed])} changed after {self.ranker.name} had begun to read "
-                "the input, so ir-metadata.yml contains no MD5 of it; rank again, or keep a copy"
+                f"{listed([path.name for path in changed])} changed after {self.ranker.name} had begun to "
+                "read the input, so ir-metadata.yml contains no MD5 of it; rank again, or keep a copy"
             )
         return data_of_files(self.source.files, self._statistics_file, self.source.dataset, changed)
 
