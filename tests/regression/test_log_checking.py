@@ -81,7 +81,9 @@ def test_an_honest_row_is_rerun_and_its_run_evaluated(
     assert (checked.row, checked.problem) == (honest, "")
     assert checked.measured == ("the rerun here", "the run at its address")
     code, out, _ = touche("regress", "--check-log", proposal)
-    assert code == 0 and "accepted" in out and "\nrows added: 1, refused: 0\n" in out
+    assert code == 0 and "\nrows added: 1, refused: 0\n" in out
+    [row] = [line for line in out.splitlines() if line.startswith("accepted ")]
+    assert row.endswith(" the same in the rerun here and the run at its address")
 
 
 @pytest.mark.parametrize("name", TAMPERED)
@@ -173,7 +175,9 @@ def test_values_of_topics_are_rerun_and_say_whether_it_is_the_same_system(
     less = replace(quality, reproduced=9, verdict="changed")
     not_all = replace(quality, reproduced=9)
     more = replace(quality, reproduced=11)
-    append_to_log(proposal, [relevance, less, not_all, more, whole])
+    append_to_log(proposal, [relevance])
+    assert len(check_added_rows(proposal, print).notes) == 1  # nothing about the whole corpus
+    append_to_log(proposal, [less, not_all, more, whole])
     checked = check_added_rows(proposal, print)
     assert [row.measured for row in checked] == [("the rerun here",), (), (), (), ()]
     assert [row.problem.partition(",")[0] for row in checked] == [
@@ -207,3 +211,11 @@ def test_the_run_of_a_whole_corpus_is_compared_with_published_topic_values(
     assert [(row.problem, row.measured) for row in rows] == [("", ("the run at its address",))]
     note = "bm25 on touche-2022-task-2, the run at its address: 100 of 100 topic values are equal: identical."
     assert any(line.startswith(note) for line in rows.notes)
+
+
+def test_a_run_without_judgments_here_is_not_evaluated(honest: LoggedScore, proposal: Path) -> None:
+    whole = replace(honest, dataset="touche-2022-task-2", evaluator="touche", kind="published")
+    append_to_log(proposal, [replace(whole, expected=0.469, got=0.469)])
+    rows = check_added_rows(proposal, print)
+    assert [(row.problem, row.measured) for row in rows] == [("", ())]
+    assert "bm25 on touche-2022-task-2, the run at its address: not compared (missing)" in rows.notes

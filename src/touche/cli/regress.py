@@ -15,7 +15,7 @@ from touche.cli.output import BAD, BROKEN, DOUBTFUL, GOOD, echo, render, tell
 from touche.cli.runner_options import check_runner, runners
 from touche.cli.sheets import overlap_sheets
 from touche.data.places import remedy_for
-from touche.errors import ToucheError
+from touche.errors import ToucheError, listed
 from touche.io.grouping import group_by
 from touche.io.tables import Column, Sheet, signed, three_decimals
 from touche.regression import log_checking, published_cells
@@ -172,6 +172,12 @@ def _check_log(file: str, format: str) -> int:
     return BROKEN if refused else 0
 
 
+def _measured(checked: log_checking.CheckedRow) -> str:
+    """Says what gave an accepted row's score again."""
+    names = listed(checked.measured)
+    return f"the same in {names}" if names else "not measured again, because data are missing"
+
+
 def _as_printed(value: float) -> str:
     """Formats a value with at least three decimals."""
     return max(three_decimals(value), str(value), key=len)
@@ -185,10 +191,7 @@ _LOG_ROWS = [
     Column("dimension", attrgetter("row.dimension")),
     Column("evaluator", attrgetter("row.evaluator")),
     Column("got", attrgetter("row.got"), "{:.5f}".format),
-    Column(
-        "measured again by",
-        lambda checked: checked.problem or " and ".join(checked.measured) or "nothing",
-    ),
+    Column("remark", lambda checked: checked.problem or _measured(checked)),
 ]
 _WITH_OFFICIAL = {"datasets", "official", "every", "update", "format", "output", "junit"}
 _VERDICTS = (
