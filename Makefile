@@ -60,7 +60,7 @@ test-all: $(READY) $(VENV)/spark $(VENV)/peers
 # Run the commands of GitHub's workflows here, which takes hours. ONLY=test.yml or ONLY=test.yml:lint runs a part.
 # REGISTRY=localhost:5000 replaces ghcr.io.
 workflows: $(READY)
-	REGISTRY=$(REGISTRY) $(BIN)/python tests/workflows/steps.py $(ONLY)
+	REGISTRY=$(REGISTRY) PYTHONPATH=tests $(BIN)/python -m workflows.steps $(ONLY)
 
 # Test every reader and command with 10,000 damaged inputs; takes some minutes.
 fuzz: $(READY)

@@ -22,6 +22,7 @@ from touche.data import places
 from touche.io import origin
 
 ROOT = Path(__file__).parents[1]
+_shipped = places.shipped  # itself, because tests replace it
 Write = Callable[[str, str | bytes], Path]
 Touche = Callable[..., tuple[int, str, str]]
 
@@ -55,7 +56,7 @@ def in_the_clone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[No
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(places, "exists", _exists_unless_fetched)
     yield
-    places.shipped.cache_clear()  # the next test may have another clone
+    _shipped.cache_clear()  # the next test may have another clone
 
 
 def _exists_unless_fetched(path: Path) -> bool:

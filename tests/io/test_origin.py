@@ -6,7 +6,7 @@ import pytest
 
 from conftest import git, write_files
 from touche.io import origin as module
-from touche.io.origin import commit_time, origin
+from touche.io.origin import commit_time, earlier_commit_time, origin
 
 
 @pytest.fixture
@@ -47,6 +47,18 @@ def test_without_a_status_the_commit_is_unknown(repository: Path, monkeypatch: p
         module, "_git", lambda folder, *command: "" if "status" in command else called(folder, *command)
     )
     assert origin(repository, has_run=False)["revision"] == "unknown"
+
+
+def test_only_commits_in_the_history_of_the_current_one_have_a_time(repository: Path) -> None:
+    """A fork's commits can be in the same repository, because GitHub keeps them together."""
+    first = git(repository, "rev-parse", "HEAD")
+    git(repository, "checkout", "-b", "fork")
+    git(repository, "commit", "--allow-empty", "-m", "second")
+    second = git(repository, "rev-parse", "HEAD")
+    assert earlier_commit_time(repository, first) == int(git(repository, "show", "-s", "--format=%ct", first))
+    assert earlier_commit_time(repository, second) == commit_time(repository)
+    git(repository, "checkout", "-")
+    assert earlier_commit_time(repository, first) and earlier_commit_time(repository, second) == 0
 
 
 FILTERS = ["filter.evil.clean", "filter.evil.process", "filter.a=b.clean"]

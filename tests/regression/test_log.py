@@ -15,6 +15,7 @@ from touche.regression.log import append_to_log, logged_scores, read_log
 from touche.regression.outcomes import Outcome
 from touche.runners.container_runs import Usage
 
+RECORD = ["--record", "log.csv", "--by", "Ada"]
 pytest_plugins = ["small_clone"]
 ENTRIES = """
 [[score]]
@@ -139,6 +140,11 @@ def test_a_damaged_log_is_refused_with_its_line_before_any_run(
     [
         (["--by", "Ada"], "--by names who made the rows that --record appends; add --record FILE"),
         (["--record", "log.csv"], "--record needs a name for its rows; add --by"),
+        (["--run-url", "https://a.org/run"], "--run-url is for the rows that --record appends; add --record"),
+        ([*RECORD, "--run-url", "http://a.org/run"], "'http://a.org/run' is not an address with https://"),
+        ([*RECORD, "--run-url", "https://a.org/a b"], "'https://a.org/a b' is not an address with https://"),
+        ([*RECORD, "--run-url", "https://a.org/run"], "is the address of one run, but there are 2; write"),
+        (["--check-log", "a.csv", "--by", "Ada"], "--check-log chooses what to rerun; use it only with"),
         (["--record", "log.csv", "--by", " "], "not a line of text"),
         (["--record", "log.csv", "--by", "A\nda"], "not a line of text"),
         (["--record", "baselines", "--by", "Ada"], "cannot be read (Is a directory)"),
@@ -150,6 +156,7 @@ def test_names_and_places_that_cannot_be_are_refused(
     touche: Touche, clone: Path, options: list[str], problem: str
 ) -> None:
     expect(clone, ENTRIES)
+    append_to_log(clone / "a.csv", [row()])
     code, out, err = touche("regress", *options)
     assert (code, out, len(err.splitlines())) == (2, "", 1) and problem in err
     assert not (clone / "log.csv").exists()

@@ -71,10 +71,15 @@ def test_an_input_that_changes_meanwhile_has_no_md5(tmp_path: Path, change: Call
 
 
 def test_memory_that_was_used_before_the_run_does_not_count(tmp_path: Path) -> None:
-    array = bytearray(b"a") * 1_000_000_000
-    del array
-    package.run("bm25", "spot-check/passages", output=tmp_path)
-    assert (peak_memory_of_run(tmp_path / "ir-metadata.yml") or 0) < 9e8
+    """In a process of its own, because programs that other tests have started count."""
+    script = """
+import sys, touche
+array = bytearray(b"a") * 1_000_000_000
+del array
+touche.run("bm25", "spot-check/passages", output=sys.argv[1])
+"""
+    subprocess.run([sys.executable, "-c", script, tmp_path], check=True)
+    assert 20e6 < (peak_memory_of_run(tmp_path / "ir-metadata.yml") or 0) < 9e8
 
 
 @pytest.mark.parametrize("memory", ["", "1 MB", "-1 B", "x B", "[1 B]"])

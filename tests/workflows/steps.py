@@ -18,7 +18,10 @@ from typing import Any
 
 import yaml
 
+from proposals import BASELINE, DATASET, HONEST, TAMPERED, last_row, propose, served, tampered
+
 ROOT = Path(__file__).parents[2]
+RERUNS = "reruns.yml"
 STARTER = "my-team.yml"  # the name of the starter's check.yml here
 WORKFLOWS = {path.name: path for path in sorted((ROOT / ".github/workflows").glob("*.yml"))} | {
     STARTER: ROOT / "src/touche/baselines/starter/my-team/.github/workflows/check.yml"
@@ -54,6 +57,7 @@ NOT_HERE = {
     r"type=local": "it needs Docker with containerd's store",
     r"imagetools": "it needs the images of both kinds of processors",
     r"git push|gh release": "it changes the repository",
+    r"data fetch --no-corpora": "it needs the publishers' servers",
     r"docker pull": "it needs the registry of the Python image",
 }
 PASSED = "passed"
@@ -92,17 +96,17 @@ class Runner:
             if "run" not in step or (failed and "always()" not in step.get("if", "")):
                 continue
             label = step.get("name", step["run"].splitlines()[0])
-            outcome = self._run_step(step["run"], variables | step.get("env", {}))
+            outcome, _ = self.run_step(step["run"], variables | step.get("env", {}))
             failed = failed or outcome.startswith(FAILED)
             self.report.append(f"{outcome}  {title}, {label}")
             print(self.report[-1], flush=True)
 
-    def _run_step(self, script: str, variables: dict[str, str]) -> str:
-        """Runs a script as GitHub's runner does; returns its outcome."""
+    def run_step(self, script: str, variables: dict[str, str]) -> tuple[str, str]:
+        """Runs a script as GitHub's runner does; returns its outcome and output."""
         patterns = NOT_HERE if self.registry else NOT_HERE | {"ghcr.io": "it needs REGISTRY"}
         reason = next((reason for pattern, reason in patterns.items() if re.search(pattern, script)), "")
         if reason:
-            return f"{LEFT_OUT} ({reason})"
+            return f"{LEFT_OUT} ({reason})", ""
         process = subprocess.run(
             ["bash", "-e", "-c", script.replace("ghcr.io", self.registry)],
             cwd=self.workspace,
@@ -115,8 +119,8 @@ class Runner:
         )
         if process.returncode:
             print("\n".join(process.stdout.splitlines()[-40:]), flush=True)
-            return f"{FAILED} (exit code {process.returncode})"
-        return PASSED
+            return f"{FAILED} (exit code {process.returncode})", process.stdout
+        return PASSED, process.stdout
 
     def _environment(self) -> dict[str, str]:
         """Returns the variables of GitHub's runner and of the user, without an activated environment."""
@@ -150,6 +154,35 @@ def prepare(folder: Path, name: str) -> None:
     (folder / "docker" / "config.json").write_text("{}")  # Podman refuses a folder without this file
 
 
+def run_proposals(runner: Runner, workflow: dict[str, Any]) -> None:
+    """Runs the check of rows on proposals: an honest row must pass, and each tampered one be refused."""
+    [job] = workflow["jobs"].values()
+    *preparation, check = job["steps"]
+    runner.run({"jobs": {"rows": {"steps": preparation}}}, RERUNS)
+    if any(line.startswith(FAILED) for line in runner.report):
+        return
+    touche = str(runner.workspace / ".venv/bin/touche")
+    new_rows = runner.folder / "new.csv"
+    proposal = runner.workspace / "proposal/baselines/reproductions.csv"
+    folder = runner.folder / "served"
+    folder.mkdir()
+    with served(folder) as (address, certificate):
+        rerun = ["regress", BASELINE, "--dataset", DATASET, "--record", str(new_rows), "--by", "Ada"]
+        rerun += ["--run-url", f"{address}/{HONEST}"]
+        for command in (rerun, ["run", BASELINE, "-i", DATASET, "-o", str(runner.folder / "out")]):
+            subprocess.run([touche, *command, "--quiet"], cwd=runner.workspace, check=True)
+        (runner.folder / "out/run.txt").rename(folder / HONEST)
+        honest = last_row(new_rows)
+        sentences = {"an honest row": (honest, "accepted")}
+        sentences |= {name: tampered(honest, name, address) for name in TAMPERED}
+        for name, (row, sentence) in sentences.items():
+            propose(proposal, runner.workspace / "baselines/reproductions.csv", row)
+            outcome, output = runner.run_step(check["run"], {"REQUESTS_CA_BUNDLE": str(certificate)})
+            is_right = (outcome == PASSED) == (row is honest) and sentence in output
+            runner.report.append(f"{PASSED if is_right else FAILED}  {RERUNS}:rows, {name}: {sentence}")
+            print(runner.report[-1], flush=True)
+
+
 def main(chosen: Sequence[str]) -> int:
     """Runs the workflows, or those chosen, such as ``test.yml`` or ``test.yml:lint``."""
     report = []
@@ -159,7 +192,10 @@ def main(chosen: Sequence[str]) -> int:
         with tempfile.TemporaryDirectory(prefix="touche-workflows-") as folder:
             prepare(Path(folder), name)
             runner = Runner(Path(folder), registry=os.environ.get("REGISTRY", ""))
-            runner.run(workflow, name, job)
+            if name == RERUNS:
+                run_proposals(runner, workflow)
+            else:
+                runner.run(workflow, name, job)
         report += runner.report
     print("\n".join(["", *report]))
     return int(any(line.startswith(FAILED) for line in report))

@@ -4,7 +4,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 import click
@@ -15,11 +15,11 @@ from touche.cli.output import BAD, BROKEN, DOUBTFUL, GOOD, echo, render, tell
 from touche.cli.runner_options import check_runner, runners
 from touche.cli.sheets import overlap_sheets
 from touche.data.places import remedy_for
-from touche.errors import ToucheError
+from touche.errors import ToucheError, listed
 from touche.io.grouping import group_by
 from touche.io.tables import Column, Sheet, signed, three_decimals
+from touche.regression import log_checking, published_cells
 from touche.regression import outcomes as verdicts
-from touche.regression import published_cells
 from touche.regression.outcomes import COLUMNS, Regression, summary
 from touche.regression.running import regress as run_regression
 from touche.runners.limits import Limits
@@ -62,12 +62,19 @@ _COLOURS = {
     option("--junit FILE", "Write JUnit XML to FILE."),
     option("--record FILE", "Append each measured score to FILE, a log of reruns in CSV."),
     option("--by NAME", "Your name, for the rows that --record appends.", default=""),
+    option("--run-url URL", "The address where the run file will be public, for these rows.", default=""),
+    option(
+        "--check-log FILE",
+        "Instead, check the rows that FILE, a changed copy of baselines/reproductions.csv, adds to it.",
+        type=click.Path(exists=True, dir_okay=False),
+    ),
     option("--report DIR", "Write a page to DIR with the table, the times and a report per dataset."),
 )
 def regress(
     names: Sequence[str],
     datasets: Sequence[str],
     official: bool,
+    check_log: str | None,
     every: bool,
     per_topic: bool,
     twice: bool,
@@ -96,10 +103,9 @@ def regress(
             raise click.UsageError(f"{problem}; use it only with --dataset, --all, --update and files")
         files = {name: options[name] for name in ("output", "junit", "update")}
         return _check_published(datasets, format, every, **files)
-    if options["record"] and not options["by"]:
-        raise click.UsageError("--record needs a name for its rows; add --by NAME")
-    if options["by"] and not options["record"]:
-        raise click.UsageError("--by names who made the rows that --record appends; add --record FILE")
+    if check_log:
+        return _check_log(check_log, format)
+    _check_options_of_rows(**{name: options[name] for name in ("record", "by", "run_url")})
     options["summary"] = os.environ.get("GITHUB_STEP_SUMMARY") or None
     options["limits"] = Limits(
         cpus=options.pop("cpus"), memory=options.pop("memory"), seconds=options.pop("seconds")
@@ -145,11 +151,48 @@ def _check_published(
     return BROKEN if wrong else 0
 
 
+def _check_options_of_rows(record: str | None, by: str, run_url: str) -> None:
+    """Rejects a log without a name for its rows, and the other way round."""
+    if record and not by:
+        raise click.UsageError("--record needs a name for its rows; add --by NAME")
+    if run_url and not record:
+        raise click.UsageError("--run-url is for the rows that --record appends; add --record FILE")
+    if by and not record:
+        raise click.UsageError("--by names who made the rows that --record appends; add --record FILE")
+
+
+def _check_log(file: str, format: str) -> int:
+    """Runs ``touche regress --check-log``."""
+    if any(map(is_passed, click.get_current_context().params.keys() - {"check_log", "format"})):
+        raise click.UsageError("--check-log chooses what to rerun; use it only with --format")
+    rows = log_checking.check_added_rows(file, tell)
+    refused = sum(bool(checked.problem) for checked in rows)
+    count = f"rows added: {len(rows)}, refused: {refused}"
+    render(rows, format, [Sheet(_LOG_ROWS, rows, [count, *rows.notes])])
+    return BROKEN if refused else 0
+
+
+def _measured(checked: log_checking.CheckedRow) -> str:
+    """Says what gave an accepted row's score again."""
+    names = listed(checked.measured)
+    return f"the same in {names}" if names else "not measured again, because data are missing"
+
+
 def _as_printed(value: float) -> str:
     """Formats a value with at least three decimals."""
     return max(three_decimals(value), str(value), key=len)
 
 
+_LOG_ROWS = [
+    # First, because GitHub's runner obeys lines that begin with ::, as a stranger's text could.
+    Column("verdict", lambda checked: "refused" if checked.problem else "accepted"),
+    Column("baseline", attrgetter("row.baseline")),
+    Column("dataset", attrgetter("row.dataset")),
+    Column("dimension", attrgetter("row.dimension")),
+    Column("evaluator", attrgetter("row.evaluator")),
+    Column("got", attrgetter("row.got"), "{:.5f}".format),
+    Column("remark", lambda checked: checked.problem or _measured(checked)),
+]
 _WITH_OFFICIAL = {"datasets", "official", "every", "update", "format", "output", "junit"}
 _VERDICTS = (
     published_cells.EQUAL,

@@ -70,10 +70,24 @@ def _revision(folder: Path, has_run: bool) -> str:
 def commit_time(folder: Path) -> int:
     """Returns the commit's time in seconds since 1970; 0 if there is no commit."""
     record = _sdist_record(folder)
-    if record:
-        return int(record["time"])
+    return int(record["time"]) if record else _time_of(folder, "HEAD")
+
+
+def earlier_commit_time(folder: Path, commit: str) -> int:
+    """Returns a commit's time in seconds since 1970; 0 if it isn't in the history of the folder's HEAD.
+
+    Args:
+        folder: a folder in a clone.
+        commit: the commit's 40 hexadecimal digits.
+    """
+    is_ancestor = _git(folder, "merge-base", commit, "HEAD") == commit
+    return _time_of(folder, commit) if is_ancestor else 0
+
+
+def _time_of(folder: Path, commit: str) -> int:
+    """Returns a commit's time in seconds since 1970; 0 if there is no such commit."""
     # Not ``log``, which runs gpg.program on signed commits if log.showSignature is set.
-    time, _, _ = _git(folder, "rev-list", "--timestamp", "--max-count=1", "HEAD").partition(" ")
+    time, _, _ = _git(folder, "rev-list", "--timestamp", "--max-count=1", commit).partition(" ")
     return int(time or 0)
 
 

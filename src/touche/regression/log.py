@@ -12,9 +12,9 @@ from typing import Annotated, Any
 
 from msgspec import Meta, convert
 
-from touche.baselines.expected import ExpectedScore
+from touche.baselines.expected import Expected, ExpectedScore
 from touche.errors import InputError, ToucheError
-from touche.io.identifiers import quoted
+from touche.io.identifiers import is_word, quoted
 from touche.io.opening import decoded_lines
 from touche.io.origin import PROJECT
 from touche.io.toml import Share, Text
@@ -28,6 +28,8 @@ _DIGITS = 5  # decimals
 _Count = Annotated[int, Meta(ge=0)]
 _Day = Annotated[str, Meta(pattern=r"^\d{4}-\d{2}-\d{2}$")]
 _Difference = Annotated[float, Meta(ge=-1, le=1)]
+_Commit = Annotated[str, Meta(pattern="^([0-9a-f]{40})?$")]
+_Md5 = Annotated[str, Meta(pattern="^([0-9a-f]{32})?$")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +52,10 @@ class LoggedScore:
         version: touche's version.
         date: the day of the rerun in UTC, such as ``2026-11-25``.
         by: who reran the baseline; empty if unknown.
+        commit: the commit of the repository with the baseline; empty if unknown, or if files differed from
+            it.
+        run: the address of the run file; empty if it isn't public.
+        md5: the run file's checksum; empty in rows from before it was logged.
     """
 
     baseline: Text
@@ -68,9 +74,26 @@ class LoggedScore:
     version: Text
     date: _Day
     by: str = ""
+    commit: _Commit = ""
+    run: str = ""
+    md5: _Md5 = ""
 
 
 _COLUMNS = [column.name for column in fields(LoggedScore)]
+
+
+def expected_means(entry: Expected) -> dict[str, float]:
+    """Returns the expected mean for each row that a rerun of an entry logs, by the row's dimension.
+
+    Empty for official runs, figures and rankings, which aren't scores of reruns.
+    """
+    if isinstance(entry, ExpectedScore) and entry.needs_rerun:
+        dimension_and_measure, _ = entry.value_name_and_evaluator
+        return {dimension_and_measure: round(float(entry.value), _DIGITS)}
+    return {
+        dimension: round(mean(published.values()), _DIGITS)
+        for dimension, published in entry.topic_values.items()
+    }
 
 
 def logged_scores(outcome: Outcome, by: str) -> list[LoggedScore]:
@@ -123,11 +146,21 @@ def _logged(outcome: Outcome, by: str, dimension: str, expected: Any, got: Any) 
         version=version(PROJECT),
         date=datetime.now(UTC).date().isoformat(),
         by=by,
+        md5=outcome.md5,
     )
 
 
-def check_log(log: Path | None, by: str) -> None:
-    """Checks that a log can be read and that the name for its rows is usable."""
+def is_public_address(url: str) -> bool:
+    """Returns whether a text can be the address of a public run."""
+    return url.startswith("https://") and is_word(url)
+
+
+def check_log(log: Path | None, by: str, run_url: str) -> None:
+    """Checks that a log can be read and that the name and the address for its rows are usable."""
+    if run_url and not log:
+        raise ToucheError(f"run_url = {quoted(run_url)} has no effect without record; omit it")
+    if run_url and not is_public_address(run_url):
+        raise ToucheError(f"run_url = {quoted(run_url)} is not an address with https://; correct it")
     if by and not log:
         raise ToucheError(f"by = {quoted(by)} has no effect without record; pass a log of reruns, or omit by")
     if log and not by:

@@ -59,6 +59,7 @@ class Outcome:
         scored: the run in all dimensions with qrels, if runs are kept; only set in one of a rerun's
             outcomes.
         agreements: how the rerun agrees with official runs; only set in one of a rerun's outcomes.
+        md5: the checksum of the rerun's run.txt; empty without a rerun.
     """
 
     expected: Expected
@@ -70,6 +71,7 @@ class Outcome:
     topics: TopicValues = field(default_factory=dict)
     scored: Sequence[Scored] = ()
     agreements: Sequence[Overlap] = ()
+    md5: str = ""
 
     @property
     def difference(self) -> float | None:

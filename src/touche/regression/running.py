@@ -1,6 +1,8 @@
 """Reruns baselines on every available dataset, and compares the results with expected.toml."""
 
+import hashlib
 import logging
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -19,6 +21,7 @@ from touche.io.formats import json_text
 from touche.io.grouping import group_by
 from touche.io.identifiers import check_text, names_or_paths, optional_path
 from touche.io.optional import imported
+from touche.io.origin import origin
 from touche.io.progress import bar, processors
 from touche.io.temporary import temporary_folder
 from touche.io.writing import check_outputs, make_folder, whole, write_whole
@@ -61,6 +64,7 @@ def regress(
     summary: str | PathLike[str] | None = None,
     record: str | PathLike[str] | None = None,
     by: str = "",
+    run_url: str = "",
     command: str = "touche.regress",
     log: Callable[[str], None] = _log.info,
 ) -> Regression:
@@ -81,6 +85,7 @@ def regress(
             no file.
         record: a CSV file, a log of reruns, to append each measured score to; None for no file.
         by: who reran the baselines, for these rows; required with ``record``.
+        run_url: the address where the run file will be public, for these rows, if there is only one run.
         command: the command to name on the page.
         log: called with each run's name and log, and with each value that moved.
 
@@ -103,28 +108,37 @@ def regress(
     markdown_file = optional_path("summary", summary)
     log_of_reruns = optional_path("record", record)
     check_text("by", by)
+    check_text("run_url", run_url)
     # The summary can be a device, such as /dev/stdout.
     files = [file for file in (json_file, junit_file, log_of_reruns) if file]
     for file in filter(None, [*files, markdown_file]):
         if not file.parent.is_dir():
             raise ToucheError(f"{file.parent} is not a directory; create it, or choose another place")
-    check_log(log_of_reruns, by)
+    check_log(log_of_reruns, by, run_url)
     if folder:
         # Report a missing package before the runs instead of after them.
         imported("jinja2", "analysis")
         imported("matplotlib", "analysis")
     # The first outcomes are for baselines whose expected.toml has no entries or can't be read.
     expected, outcomes = read_expectations(names_or_paths("baseline", baselines), ids)
+    runs = {(entry.command, entry.dataset) for entry in expected if entry.needs_rerun}
+    if run_url and len(runs) > 1:
+        remedy = "write their addresses into the log's column run instead"
+        raise ToucheError(f"run_url is the address of one run, but there are {len(runs)}; {remedy}")
     check_outputs(files, [baseline_folder(entry.baseline) / EXPECTED_FILE for entry in expected])
     if folder:
         make_folder(folder)
+    # Before the log changes, which may be a file of the same clone.
+    names_to_log = {entry.baseline for entry in expected} if log_of_reruns else ()
+    commits = {name: _clean_commit(baseline_folder(name)) for name in names_to_log}
     appended = 0  # rows in the log
     keep = folder / "runs" if folder else None
     for outcome in rerun(expected, RUNNERS[runner], limits, log, twice=twice, keep=keep):
         outcomes.append(outcome)
         _write_files(outcomes, json_file)  # so that an interrupted job leaves its results
         if log_of_reruns:
-            rows = logged_scores(outcome, by)
+            commit = commits.get(outcome.expected.baseline, "")
+            rows = [replace(row, commit=commit, run=run_url) for row in logged_scores(outcome, by)]
             append_to_log(log_of_reruns, rows)
             appended += len(rows)
     if log_of_reruns:
@@ -135,6 +149,12 @@ def regress(
     _write_files(outcomes, json_file, junit_file, markdown_file)
     page = _write_page(outcomes, folder, runner, command) if folder else None
     return Regression(Outcome, tuple(outcomes), page=page)
+
+
+def _clean_commit(folder: Path) -> str:
+    """Returns a folder's commit; empty if there is none, or files differ from it."""
+    revision = origin(folder, has_run=False)["revision"]
+    return revision if re.fullmatch("[0-9a-f]{40}", revision) else ""
 
 
 def _write_files(
@@ -299,12 +319,13 @@ def _rerun_outcomes(
             for name in (["first", "second"] if twice else ["first"])
         ]
         usages = [run(job) for job in jobs]
-        contents = {(job.output / RUN_FILE).read_bytes() for job in jobs}  # one if both runs are the same
+        contents = [(job.output / RUN_FILE).read_bytes() for job in jobs]
         lines = read_run(_copy_run(jobs[0], keep) if keep else jobs[0].output / RUN_FILE)
+    md5 = hashlib.md5(contents[0]).hexdigest()
     scores = scores_of(lines, first.dataset)
-    outcomes = [replace(compare(entry, lines, scores), usage=usages[0]) for entry in group]
+    outcomes = [replace(compare(entry, lines, scores), usage=usages[0], md5=md5) for entry in group]
     agreements = _agreements([*others, *outcomes], lines)
-    if len(contents) > 1:
+    if len(set(contents)) > 1:
         outcomes = [replace(outcome, verdict=NOT_THE_SAME) for outcome in outcomes]
     scored = _in_all_dimensions(first.dataset, scores) if keep else ()
     return [replace(outcomes[0], agreements=agreements, scored=scored), *outcomes[1:]]
