@@ -2,18 +2,17 @@
 
 from collections.abc import Callable, Sequence
 from itertools import combinations
-from math import sqrt
 from statistics import fmean
 
 import tables
+from touche.evaluation.agreement import rmse
 from touche.evaluation.same_system import closeness
-from touche.evaluation.significance import differences_of, t_test
+from touche.evaluation.significance import SIGNIFICANT, differences_of, t_test
 from touche.tasks import task
 from touche.tasks.per_topic import RunWithTopics, runs_with_topics, tasks_with_topics
 from touche.tasks.task_records import MEASURE
 
 FEWEST = 47  # topics with a value; some published runs lack a few
-SIGNIFICANT = 0.05
 Pair = tuple[RunWithTopics, RunWithTopics]
 Rule = Callable[[Sequence[float], Sequence[float]], bool]
 
@@ -22,11 +21,6 @@ def is_not_significant(a: Sequence[float], b: Sequence[float]) -> bool:
     """Returns whether a paired t-test finds no difference between two runs' topic values."""
     p = t_test(differences_of(a, b))
     return p is None or p > SIGNIFICANT  # None if all topics differ by the same amount, here by 0
-
-
-def rmse(a: Sequence[float], b: Sequence[float]) -> float:
-    """Returns the root mean square error between two runs' topic values."""
-    return sqrt(fmean((value_a - value_b) ** 2 for value_a, value_b in zip(a, b, strict=True)))
 
 
 def equal_share(a: Sequence[float], b: Sequence[float]) -> float:

@@ -17,7 +17,7 @@ from touche.tasks import MACRO_F1, STANCE, Measure, choice_of_id, dataset, is_da
 from touche.tasks import datasets as known_datasets
 from touche.tasks.per_topic import TopicValues, values_of_topics
 from touche.tasks.reported import reported_results
-from touche.tasks.task_records import Evaluator, rounded
+from touche.tasks.task_records import SCRIPT, Evaluator, rounded
 from touche.trec.runs import MAX_DEPTH
 
 EXPECTED_FILE = "expected.toml"
@@ -25,7 +25,6 @@ PUBLISHED = "published"
 REPORTED = "reported"
 PINNED = "pinned"
 _KINDS = (PUBLISHED, REPORTED, PINNED)
-SCRIPT: Evaluator = "touche"  # the organizers' script, whose values are published per topic
 
 Tolerance = Annotated[float, Meta(gt=0, le=1)]
 Option = str | bool | int | float

@@ -27,6 +27,7 @@ from touche.io.grouping import group_by
 from touche.io.identifiers import in_order
 from touche.io.progress import watched
 from touche.tasks import Task
+from touche.tasks.task_records import SCRIPT
 from touche.trec.by_stance import in_rankings
 from touche.trec.columns import Run
 from touche.trec.framed import Table
@@ -35,7 +36,6 @@ from touche.trec.run_forms import AnyRun, SeveralRuns, list_of_runs, read_runs, 
 NEAR = 5  # ranks
 FAR = 100  # ranks
 PERSISTENCE = 0.95  # rank-biased overlap's p, as in repro_eval 0.5
-SCRIPT = "touche"
 EVALUATOR = "trec_eval"  # it also scores topics that a run lacks
 
 

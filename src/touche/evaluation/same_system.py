@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from touche.errors import counted
+from touche.evaluation.equality import SMALLEST_DIFFERENCE
 from touche.evaluation.scoring import Scored
 from touche.tasks import Task
 from touche.tasks import task as task_with_id
@@ -29,11 +30,8 @@ NOT_SHOWN = "not shown"
 EQUAL = 0.9  # the share of a reproduced run's values that are equal, at least
 OTHER_TEAMS = 0.01  # the share of pairs of different teams' runs that may be as close as a reproduced run
 SAME_TEAM = 0.10  # the same for pairs of one team's runs, many of which are variants of one system
+SIMILAR_MEANS = 0.05  # the share of pairs of different teams' runs whose means may be as close
 _SETS = 200  # random sets of topics, over which means are compared
-SIMILAR_MEANS = (
-    0.05  # the share of pairs of different teams' runs whose means may be as close as a similar run's
-)
-
 _OF_PASSAGES = "touche-2022-task-2"
 _NEAREST = {"argument": "touche-2021-task-1", "sentence pair": "touche-2021-task-1"}  # by the ranked unit
 FITTED = (
@@ -109,7 +107,7 @@ def same_system(task: Task, original: Sequence[Scored], rerun: Sequence[Scored])
     values, rerun_values = (
         {one.judged.dimension: one.evaluation.per_topic for one in scored} for scored in (original, rerun)
     )
-    close = closeness(task, str(original[0].judged.measure), values, rerun_values, original[0].run.tag)
+    close = closeness(task, MEASURE.name, values, rerun_values, original[0].run.tag)
     if close is not None:
         return verdict_sentences(close)
     topics = set[str]().union(*values.values(), *rerun_values.values())
@@ -318,7 +316,7 @@ def _share_of_means(table: _Table, topics: int, difference: float) -> float:
         chosen = random.choice(len(table.topics), topics, replace=False)
         means = table.values[:, :, chosen].mean(axis=2)
         distances = abs(means[first] - means[second]).max(axis=1)  # the largest over the dimensions
-        shares.append(float((distances <= difference + 1e-9).mean()))
+        shares.append(float((distances <= difference + SMALLEST_DIFFERENCE).mean()))
     return fmean(shares)
 
 

@@ -7,7 +7,6 @@ from functools import cache
 
 from touche.baselines.expected import (
     REPORTED,
-    SCRIPT,
     Expected,
     ExpectedFigure,
     ExpectedScore,
@@ -30,7 +29,7 @@ from touche.regression.outcomes import (
     failed,
 )
 from touche.tasks import dataset, measure_of
-from touche.tasks.task_records import rounded
+from touche.tasks.task_records import SCRIPT, rounded
 from touche.trec.columns import Run
 
 Scores = Callable[[str], ByEvaluator]

@@ -99,7 +99,7 @@ class Outcome:
             for topic, value in published.items()
         ]
 
-    @property
+    @cached_property
     def same_system(self) -> str:
         """Whether the rerun is the same system as the published run, in sentences; empty if no values of
         topics were compared.

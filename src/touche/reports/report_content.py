@@ -6,7 +6,6 @@ from itertools import product
 from pathlib import Path
 
 from touche import tasks
-from touche.baselines.expected import SCRIPT
 from touche.baselines.reruns import rerun_tags
 from touche.data.judgments import topic_titles
 from touche.data.places import find, find_corpus, locate
@@ -42,7 +41,7 @@ from touche.reports.report_records import LeaderboardRow, RunFile, TaskReport, V
 from touche.reports.texts import read_texts
 from touche.tasks import STANCE, Corpus, Measure, Published, Task
 from touche.tasks.public_runs import checks
-from touche.tasks.task_records import CUTOFF, DECIMALS, rounded
+from touche.tasks.task_records import CUTOFF, DECIMALS, SCRIPT, rounded
 from touche.trec.run_forms import read_sources, run_sources
 
 _DEPTHS = (1, 3, 5, 10, 20)  # nDCG cutoffs that a report compares

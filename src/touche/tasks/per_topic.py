@@ -12,7 +12,7 @@ from typing import ClassVar
 from touche.errors import ToucheError, choice
 from touche.io.identifiers import check_text
 from touche.tasks import task as task_with_id
-from touche.tasks.task_records import STANCE, Published, Task, rounded
+from touche.tasks.task_records import Published, Task, rounded
 from touche.trec.framed import Columns, Table
 
 _FOLDER = Path(__file__).parent / "per-topic"
@@ -146,12 +146,7 @@ def equal_runs(task: Task, measure: str, values: TopicValues) -> list[Published]
     }
     if not all(map(identifies_run, rounded_values.values())):
         return []
-    runs: dict[str, dict[str, dict[str, float]]] = {}  # values by tag, dimension and topic
-    for value in values_of_topics(task):
-        if value.row.measure == measure and not value.is_ambiguous:
-            dimensions = runs.setdefault(value.row.tag, {})
-            dimensions.setdefault(value.row.dimension, {})[value.topic] = value.value
-    equal = [tag for tag, dimensions in runs.items() if dimensions == rounded_values]
+    equal = [run.tag for run in runs_with_topics(task, measure) if run.values == rounded_values]
     return [next(row for row in task.published if row.tag == tag) for tag in equal]
 
 
@@ -188,9 +183,8 @@ def sentences_on_copies(task: Task) -> list[str]:
     """Returns a sentence for each pair of published runs that are equal in every topic and dimension."""
     sentences = []
     for a, b in combinations(runs_with_topics(task, task.measure.name), 2):
-        ranked = [{name: values for name, values in run.values.items() if name != STANCE} for run in (a, b)]
-        if ranked[0] == ranked[1]:
-            topics = len(next(iter(ranked[0].values())))
+        if a.values == b.values:  # without stances, which have another measure
+            topics = len(next(iter(a.values.values())))
             names = f"{a.team} ({a.tag}) and {b.team} ({b.tag})"
             sentences.append(f"{names} have equal values in all {topics} topics")
     return sentences

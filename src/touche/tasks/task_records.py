@@ -22,6 +22,7 @@ CUTOFF = 5
 MEASURE = Measure(f"nDCG@{CUTOFF}", CUTOFF)  # used until 2022, and the default
 STANCE = "stance"  # detected stances
 UNKNOWN = "Q0"  # second column of a result without a stance
+SCRIPT: Evaluator = "touche"  # the organizers' script, whose values are published per topic
 DECIMALS = (3,)  # in printed tables
 
 Count = Annotated[int, Meta(ge=1)]
