@@ -1,4 +1,6 @@
+import gzip
 import json
+import os
 import pickle
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -52,12 +54,12 @@ def outcome(documents: Callable[[], Iterator[Any]]) -> tuple[list[Any], str]:
 
 
 def in_pieces(split: Splitter, path: Path, size: int) -> tuple[list[Any], str]:
-    """The same from pieces of one size; another process could have read each of them."""
+    """The same from pieces of one size; another process could have read each of them from the file."""
     seen: set[str] = set()
 
     def documents() -> Iterator[Any]:
         for piece in split(path):
-            yield from pickle.loads(pickle.dumps(piece)).documents(seen)
+            yield from pickle.loads(pickle.dumps(piece.without_raw())).with_raw().documents(seen)
 
     with patch.object(pieces, "SIZE", size):
         return outcome(documents)
@@ -75,6 +77,38 @@ def test_whatever_the_size_of_pieces_the_same_is_read_or_refused(
     path = tmp_path_factory.mktemp("pieces") / "file"
     path.write_bytes(data.draw(st.sampled_from([b"", b"\xef\xbb\xbf"])) + raw)
     assert in_pieces(split, path, size) == in_pieces(split, path, 1 << 22)
+
+
+@pytest.mark.parametrize("split", WHOLE)
+def test_a_piece_is_sent_without_its_bytes_unless_the_file_is_compressed(
+    tmp_path: Path, split: Splitter
+) -> None:
+    (tmp_path / "plain").write_bytes(WHOLE[split])
+    (tmp_path / "packed").write_bytes(gzip.compress(WHOLE[split]))
+    with patch.object(pieces, "SIZE", 50):
+        plain, packed = ([*split(tmp_path / name)] for name in ("plain", "packed"))
+    assert len(plain) > 2
+    assert [piece.raw for piece in plain] == [piece.raw for piece in packed]
+    assert {piece.without_raw().raw for piece in plain} == {b""}
+    assert [piece.without_raw().with_raw() for piece in plain] == plain
+    assert [piece.without_raw().with_raw() for piece in packed] == packed
+
+
+@pytest.mark.parametrize("is_replaced", [True, False])
+def test_a_file_that_was_replaced_or_changed_is_refused(tmp_path: Path, is_replaced: bool) -> None:
+    path = tmp_path / "documents.jsonl"
+    path.write_bytes(JSONL)
+    [piece] = pieces_of_jsonl(path)
+    times = path.stat().st_atime_ns, path.stat().st_mtime_ns
+    new = tmp_path / "new" if is_replaced else path
+    new.write_bytes(JSONL.replace(b"a", b"e"))
+    if is_replaced:  # by a file of the same size and age, such as one from the same archive
+        os.utime(new, ns=times)
+        new.replace(path)
+    else:
+        os.utime(path, ns=(times[0], times[1] + 1))
+    with pytest.raises(InputError, match=r"documents\.jsonl: it was changed while it was read; try again"):
+        piece.without_raw().with_raw()
 
 
 @pytest.mark.parametrize("split", WHOLE)

@@ -80,6 +80,17 @@ def test_several_processes_find_what_one_does(collection: Files, fields: Any) ->
 
 
 @pytest.mark.usefixtures("many")
+def test_they_find_the_same_in_a_compressed_file(collection: Files, tmp_path: Path, write: Write) -> None:
+    alone = ranked(list(collection))
+    content = collection.paths[0].read_text()
+    collection.paths[0].unlink()
+    write("documents.jsonl.gz", content)
+    packed = find_documents(tmp_path)
+    assert len(list(packed.pieces() or ())) > 10
+    assert ranked(packed) == alone
+
+
+@pytest.mark.usefixtures("many")
 def test_they_read_the_file_once_and_not_this_process(
     collection: Files, monkeypatch: pytest.MonkeyPatch
 ) -> None:

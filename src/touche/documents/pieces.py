@@ -1,7 +1,8 @@
 """Files split into pieces of whole records. One process cuts them quickly; any process can parse them."""
 
+import os
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -12,10 +13,25 @@ from touche.documents.pages import RawPage, Skipped
 from touche.errors import InputError
 from touche.io.opening import LONGEST_LINE, open_binary
 
-SIZE = 1 << 20  # bytes, roughly; for larger pieces the system would allocate new memory each time
+SIZE = 1 << 21  # bytes, roughly; a smaller piece costs as much to send and to merge, a larger one memory
 _NEWLINE = ord("\n")
 
 DocumentIterator = Iterator[AnyDocument | RawPage | Skipped]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a piece lies in an uncompressed file.
+
+    Attributes:
+        begin: the first record's position, in bytes.
+        size: the records' size in bytes.
+        version: the file's version as ``_version`` returns it, when the piece was cut.
+    """
+
+    begin: int
+    size: int
+    version: tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +42,14 @@ class Piece:
         line: the number of the first line, from 1.
         raw: the records: about ``SIZE`` bytes, or a single larger record.
         read: parses the piece; other processes must be able to import it.
+        place: where the records lie; None if the file is compressed or a pipe.
     """
 
     path: Path
     line: int
     raw: bytes
     read: "Read"
+    place: Place | None
 
     def documents(
         self, seen: set[str] | None = None, wanted: Collection[str] | None = None
@@ -44,6 +62,30 @@ class Piece:
                 you won't see all of their errors.
         """
         return self.read(self, set() if seen is None else seen, wanted)
+
+    def without_raw(self) -> "Piece":
+        """Returns the piece with an empty ``raw``; unchanged if its place is unknown."""
+        return self if self.place is None else replace(self, raw=b"")
+
+    def with_raw(self) -> "Piece":
+        """Returns the piece with its records, read again from its place if that is known.
+
+        Raises:
+            InputError: if the file was changed or replaced since the piece was cut.
+        """
+        if self.place is None:
+            return self
+        with self.path.open("rb") as file:
+            if _version(file) != self.place.version:
+                raise InputError(self.path, "it was changed while it was read", "try again")
+            file.seek(self.place.begin)
+            return replace(self, raw=file.read(self.place.size))
+
+
+def _version(file: IO[bytes]) -> tuple[int, int, int]:
+    """Returns an open file's inode, size in bytes and time of its last change in nanoseconds."""
+    status = os.fstat(file.fileno())
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 Splitter = Callable[[Path], Iterator[Piece]]
@@ -71,7 +113,7 @@ class Window:
     Attributes:
         path: the file's path.
         raw: some bytes of the file.
-        begin: the first byte that is not yet cut.
+        begin: the first byte of ``raw`` that is not yet cut.
         line: its line.
     """
 
@@ -83,6 +125,7 @@ class Window:
         self.path = path
         self._file = file
         self._read = read
+        self._version = _version(file) if file.seekable() else None  # compressed files and pipes aren't
 
     def read_more(self, record_noun: str) -> bool:
         """Reads more bytes; returns whether there are any.
@@ -100,9 +143,14 @@ class Window:
 
     def cut(self, end: int) -> Piece:
         """Returns the bytes up to ``end`` as a piece."""
-        piece = Piece(path=self.path, line=self.line, raw=self.raw[self.begin : end], read=self._read)
+        raw = self.raw[self.begin : end]
+        place = None
+        if self._version is not None:  # the file has been read up to the end of self.raw
+            begin = self._file.tell() - len(self.raw) + self.begin
+            place = Place(begin=begin, size=len(raw), version=self._version)
+        piece = Piece(path=self.path, line=self.line, raw=raw, read=self._read, place=place)
         # numpy counts newlines five times as fast as bytes.count.
-        self.line += int(np.count_nonzero(np.frombuffer(piece.raw, np.uint8) == _NEWLINE))
+        self.line += int(np.count_nonzero(np.frombuffer(raw, np.uint8) == _NEWLINE))
         self.begin = end
         return piece
 

@@ -40,6 +40,7 @@ class Pool(ProcessPoolExecutor):
         Args:
             begin: called first in each process, with ``args``.
         """
+        self.processes = processes
         context = get_context("spawn")
         # Pickled here, because a process must create the baselines' packages before it can unpickle
         # their functions.
@@ -52,7 +53,7 @@ class Pool(ProcessPoolExecutor):
         self.shutdown(cancel_futures=True)
 
     def check(self, purpose: str, *functions: Callable[..., Any]) -> None:
-        """Checks that a process starts. If one ends later, its work is to blame.
+        """Starts all processes, and checks that they work. If one ends later, its work is to blame.
 
         ``functions`` are what the processes will call; they can't be in the user's script. ``purpose`` is for
         errors, such as ``parse web pages``.
@@ -65,7 +66,8 @@ class Pool(ProcessPoolExecutor):
             problem = f"the processes that {purpose} cannot import functions of your script"
             raise CannotStartError(f"{problem}; move these functions into a module, and import it")
         try:
-            self.submit(os.getpid).result()
+            for future in [self.submit(os.getpid) for _ in range(self.processes)]:  # no process is idle yet
+                future.result()
         except BrokenProcessPool:
             problem = f"the processes that {purpose} ended at their start"
             raise CannotStartError(f"{problem}; allow more processes and memory") from None

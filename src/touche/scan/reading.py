@@ -26,7 +26,7 @@ _T = TypeVar("_T")
 _log = logging.getLogger(__name__)
 
 _BATCH_DOCUMENTS = 1000  # one process reads them at a time
-_MIN_PIECES = 16  # with fewer, one process is done before others have started
+_MIN_PIECES = 8  # with fewer, one process is done before others have started
 _PACKED_RATIO = 3  # usual size of a text relative to the compressed file
 _MAX_PROCESSES = 16  # one process can't cut pieces for more
 _MERGED_DOCUMENTS = 1 << 16  # scored together, so that their counts fit into the processor's cache
@@ -210,7 +210,9 @@ def _parts_of_pieces(
     seen: set[str] = set()
     with Pool(processes, _begin_worker, reading.begin, reading.among) as pool:
         pool.check("read the collection", reading.begin)
-        for _, future in in_order(pieces, partial(pool.submit, _part_of_piece), processes):
+        # Reading a piece from its file again takes less time than sending it.
+        sent = (piece.without_raw() for piece in pieces)
+        for _, future in in_order(sent, partial(pool.submit, _part_of_piece), processes):
             ids, document_count, part = future.result()
             repeated_ids = seen.intersection(ids)
             if part is None or repeated_ids:
@@ -236,7 +238,7 @@ def _part_of_piece(piece: Piece) -> tuple[Sequence[str], int, Any]:
     try:
         make_part, among = _worker_state[0]
         documents: list[AnyDocument] = []
-        for document in piece.documents(wanted=among):
+        for document in piece.with_raw().documents(wanted=among):
             if isinstance(document, RawPage | Skipped):  # only the main process parses or skips pages
                 return (), 0, None
             documents.append(document)
