@@ -342,12 +342,17 @@ def test_one_run_needs_no_comparison(touche: Touche, write: Write, tmp_path: Pat
 @pytest.mark.usefixtures("plain")
 def test_what_was_re_evaluated_is_said_once_on_pages_about_published_results(tmp_path: Path) -> None:
     """Not on those about a user's runs, which it says nothing about."""
-    not_public, mixed = (tasks.task(f"touche-2020-task-{number}") for number in (1, 2))
+    not_listed, not_public, mixed = (
+        tasks.task(f"touche-{task}") for task in ("2020-task-1", "2021-task-2", "2020-task-2")
+    )
     sentence = "The teams' runs aren't public, so published values can't be re-evaluated"
-    parts = [part for part in published_parts() if part.task in (not_public, mixed)]
+    parts = [part for part in published_parts() if part.task in (not_listed, not_public, mixed)]
     checked = {part.dataset: part.checked for part in parts}
-    evaluated = "11 published values re-evaluated from the teams' runs; 1 value without a public run"
-    assert checked == {not_public.id: sentence, mixed.id: evaluated}
+    assert checked == {
+        not_listed.id: "The teams' runs are public, but not checked yet",
+        not_public.id: sentence,
+        mixed.id: "11 published values re-evaluated from the teams' runs; 1 value without a public run",
+    }
     write_report(Report("Title", "touche report", parts, gallery=True), tmp_path / "gallery")
     page = unescape((tmp_path / "gallery" / f"{not_public.id}.html").read_text())
     assert page.count(sentence) == 1 and "run not public" not in page

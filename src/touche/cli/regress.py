@@ -23,7 +23,7 @@ from touche.regression import outcomes as verdicts
 from touche.regression.outcomes import COLUMNS, Regression, summary
 from touche.regression.running import regress as run_regression
 from touche.runners.limits import Limits
-from touche.tasks.public_runs import DIFFERENT, NOT_PUBLIC, value_name
+from touche.tasks.public_runs import DIFFERENT, NOT_LISTED, NOT_PUBLIC, value_name
 
 _COLOURS = {
     verdicts.PASSED: GOOD,
@@ -132,7 +132,7 @@ def _check_published(
     for task, of_task in [*group_by(cells, lambda cell: cell.row.task).items(), ("all", cells)]:
         counts = Counter(cell.verdict for cell in of_task)
         rows.append((task, *map(str, [len(of_task), *(counts[verdict] for verdict in _VERDICTS)])))
-    wrong = [cell for cell in cells if cell.verdict in (DIFFERENT, published_cells.OTHER_FILE)]
+    wrong = [cell for cell in cells if cell.verdict == DIFFERENT or cell.is_broken]
     notes = []
     if any(cell.verdict == published_cells.NOT_HERE for cell in cells):
         command = " ".join(["touche data fetch", *datasets, "--runs"])
@@ -148,7 +148,7 @@ def _check_published(
         columns = [_RUN, _DIMENSION if is_clear else _MEASURE, *_VALUES]
         sheets.append(Sheet(columns, of_task, above=[task], colours=_CELL_COLOURS))
     render(cells, "table" if output else format, sheets)
-    return BROKEN if wrong else 0
+    return BROKEN if any(cell.is_broken for cell in cells) else 0
 
 
 def _check_options_of_rows(record: str | None, by: str, run_url: str) -> None:
@@ -199,6 +199,7 @@ _VERDICTS = (
     DIFFERENT,
     published_cells.OTHER_FILE,
     published_cells.NOT_HERE,
+    NOT_LISTED,
     NOT_PUBLIC,
 )
 _TASKS = [Column(name, itemgetter(index)) for index, name in enumerate(["task", "cells", *_VERDICTS])]

@@ -199,7 +199,7 @@ def _sources_of_runs(ids: Sequence[str]) -> list[Source]:
     """
     public = public_run_sources(ids)
     if not public:
-        raise ToucheError(f"{' and '.join(ids)} has no public run; omit --runs")
+        raise ToucheError(f"{' and '.join(ids)} has no listed public run; omit --runs")
     tasks_of_runs = dict.fromkeys(source.name.rpartition("/")[0] for source in public)
     return [*sources_of(ids or list(tasks_of_runs)), *public]
 

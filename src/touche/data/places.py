@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from os.path import exists
@@ -57,9 +57,16 @@ def locate(kind: str, name: str) -> Path:
     return path
 
 
-def find(kind: str, name: str) -> Path | None:
-    """Returns the path of a data file or folder; None if it's missing."""
-    paths = [folder / kind / name for folder in _data_folders()]
+def find(kind: str, name: str, folders: Sequence[Path] | None = None) -> Path | None:
+    """Returns the path of a data file or folder; None if it's missing.
+
+    Args:
+        kind: ``topics``, ``qrels``, ``corpora`` or ``runs``. Runs can be packed with gzip.
+        name: the file's or folder's name.
+        folders: the data folders to search; None for all.
+    """
+    names = [name, f"{name}.gz"] if kind == "runs" else [name]
+    paths = [folder / kind / name for folder in folders or _data_folders() for name in names]
     here = filter(exists, paths)  # Path.exists raises an error without access
     return next(filter(is_file_or_folder, here), None)
 
@@ -153,7 +160,8 @@ def remedy_for(datasets: Iterable[str]) -> str:
         task, corpus = tasks.dataset(dataset)
         folder = f"corpora/{corpus.directory}"
         paths = [folder, f"topics/{task.topics}", *(f"qrels/{qrels.file}" for qrels in task.qrels.values())]
-        missing = [path for path in paths if not find(*path.split("/", 1))]
+        kinds_and_names = [path.split("/", 1) for path in paths]
+        missing = [f"{kind}/{name}" for kind, name in kinds_and_names if not find(kind, name)]
         unpublished = [path for path in missing if not is_published(path)]
         if missing and not unpublished:
             fetchable.append(dataset)

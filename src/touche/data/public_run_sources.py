@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from touche import tasks
 from touche.data.publishers import RUNS, Source
-from touche.tasks.public_runs import PublicRun, PublicRuns, public_runs
+from touche.tasks.public_runs import PublicRun, Repository, public_runs
 
 
 def public_run_sources(chosen: Sequence[str] = ()) -> list[Source]:
@@ -12,18 +12,18 @@ def public_run_sources(chosen: Sequence[str] = ()) -> list[Source]:
     sources = list[Source]()
     for task_id in dict.fromkeys(tasks.task(name).id for name in chosen or tasks.ids()):
         index = public_runs(tasks.task(task_id))
-        sources += [public_run_source(task_id, index, run) for run in index.runs]
+        sources += [public_run_source(task_id, repository, run) for repository, run in index.runs]
     return sources
 
 
-def public_run_source(task_id: str, index: PublicRuns, run: PublicRun) -> Source:
-    """Returns where a public run of a task's index comes from."""
-    url, member = index.address(run)
+def public_run_source(task_id: str, repository: Repository, run: PublicRun) -> Source:
+    """Returns where a public run comes from."""
+    url, member = repository.address(run)
     return Source(
         path=f"{RUNS}/{task_id}/{run.file}.run",
         title=f"Public runs of {task_id}",
-        page=index.page,
-        licence=index.licence,
+        page=repository.page,
+        licence=repository.licence,
         url=url,
         size=0 if member else run.bytes,  # the archive's size is unknown
         member=member,

@@ -6,7 +6,7 @@ from pathlib import Path
 from touche import tasks
 from touche.data import places
 from touche.data.places import whole_corpus
-from touche.data.publishers import RUNS, Source, all_sources, downloads
+from touche.data.publishers import Source, all_sources, downloads
 from touche.data.remedies import dataset_has_file, format_bytes
 from touche.errors import ToucheError, counted
 from touche.io.opening import plain_name
@@ -14,11 +14,9 @@ from touche.io.opening import plain_name
 
 def find_source(source: Source, folder: Path | None = None) -> Path | None:
     """Returns an official file's path in a folder, or in the data folders; None if it's missing."""
-    for name in [source.name, f"{source.name}.gz"] if source.kind == RUNS else [source.name]:
-        path = folder / source.kind / name if folder is not None else places.find(source.kind, name)
-        if path and (_is_complete(source, path) if path.is_dir() else path.is_file()):
-            return path
-    return None
+    path = places.find(source.kind, source.name, [folder] if folder is not None else None)
+    is_here = path and (_is_complete(source, path) if path.is_dir() else path.is_file())
+    return path if is_here else None
 
 
 def _is_complete(source: Source, folder: Path) -> bool:

@@ -2,8 +2,8 @@
 
 import re
 import warnings
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from operator import attrgetter
 from os import PathLike
@@ -24,13 +24,17 @@ from touche.io.progress import watched
 from touche.io.writing import write_whole
 from touche.regression.outcomes import junit_xml
 from touche.tasks import STANCE, Published, Task
+from touche.tasks.per_topic import topic_values
 from touche.tasks.public_runs import (
     DIFFERENT,
+    NOT_LISTED,
     NOT_PUBLIC,
+    Difference,
     PublicRun,
     index_path,
     over_all_topics,
     public_runs,
+    remark,
     results_of,
     value_name,
 )
@@ -49,11 +53,14 @@ class Cell:
 
     Attributes:
         row: the published result.
-        verdict: ``equal``, ``different``, ``not the published file``, ``not here`` (the run or the qrels) or
-            ``run not public``.
+        verdict: ``equal``, ``different``, ``not the published file``, ``not here`` (the run or the qrels),
+            ``run public, not listed yet`` or ``run not public``.
         value: the public run's value, rounded like the published one; None if it wasn't evaluated.
-        remark: why there is no value although the run is here; may be empty.
-        url: the address of the run or its archive; empty if the run isn't public.
+        remark: why there is no value although the run is here, or in which topics it differs; may be empty.
+        url: the address of the run or its archive; empty if the run isn't listed.
+        topics: the topics whose values differ, where they are published.
+        is_expected: whether the index of public runs says the same of this value. Without it, values are
+            expected to be equal.
     """
 
     COLUMNS: ClassVar[Columns] = {
@@ -67,6 +74,7 @@ class Cell:
         "value": attrgetter("value"),
         "verdict": attrgetter("verdict"),
         "remark": attrgetter("remark"),
+        "is_expected": attrgetter("is_expected"),
         "url": attrgetter("url"),
     }
 
@@ -75,6 +83,13 @@ class Cell:
     value: float | None = None
     remark: str = ""
     url: str = ""
+    topics: tuple[str, ...] = ()
+    is_expected: bool = True
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether something has changed: the run's file, or what is listed of its value."""
+        return self.verdict == OTHER_FILE or not self.is_expected
 
 
 def check_published(
@@ -109,8 +124,8 @@ def check_published(
                 f"{task_id} is a part of a task, whose published values need the whole: {task.id}"
             )
         of_task = list(_cells(task, is_named=bool(ids), update=update))
-        if ids and not any(cell.url for cell in of_task):
-            raise ToucheError(f"{task_id} has no public run; choose another task")
+        if ids and all(cell.verdict in (NOT_LISTED, NOT_PUBLIC) for cell in of_task):
+            raise ToucheError(f"{task_id} has no listed public run; choose another task")
         if ids and not any(cell.verdict in (EQUAL, DIFFERENT, OTHER_FILE) for cell in of_task):
             problem = f"nothing was checked: no public run of {task_id} is here"
             raise ToucheError(f"{problem}; get them with: touche data fetch {task_id} --runs")
@@ -135,8 +150,8 @@ def _cells(task: Task, *, is_named: bool, update: bool = False) -> Iterator[Cell
     cells = dict[Published, Cell]()  # of results whose run is public
     teams_with_missing_rows = set[str]()  # whose rows only the tag in a missing run would tell
     index = public_runs(task)
-    for run in watched(index.runs, task.id, "runs", len(index.runs)):
-        source = public_run_source(task.id, index, run)
+    for repository, run in watched(index.runs, task.id, "runs", len(index.runs)):
+        source = public_run_source(task.id, repository, run)
         path = find_source(source)
         if not (run.tags or path):
             teams_with_missing_rows.add(run.team)
@@ -150,20 +165,28 @@ def _cells(task: Task, *, is_named: bool, update: bool = False) -> Iterator[Cell
             if problem:
                 cells |= {row: Cell(row, OTHER_FILE, remark=problem, url=source.url) for row in rows}
                 continue
-            values = _values(task, path, rows)
-            cells |= {row: _compared(row, values[row], source.url) for row in rows}
+            of_run = [_with_expectation(cell, run) for cell in cells_of_run(task, path, rows, source.url)]
+            cells |= {cell.row: cell for cell in of_run}
             if update:
-                _update_index(index_path(task), run, [row for row in rows if values[row] != row.value])
+                _update_index(index_path(task), run, of_run)
+    without_run = NOT_LISTED if index.unlisted else NOT_PUBLIC
     for row in over_all_topics(task):
-        verdict = NOT_HERE if row.team in teams_with_missing_rows else NOT_PUBLIC
+        verdict = NOT_HERE if row.team in teams_with_missing_rows else without_run
         yield cells.get(row) or Cell(row, verdict)
 
 
-def _compared(row: Published, value: float | str, url: str) -> Cell:
-    """Returns the cell for a run's value, or for the reason why there is none."""
-    if isinstance(value, str):
-        return Cell(row, DIFFERENT, remark=value, url=url)
-    return Cell(row, EQUAL if value == row.value else DIFFERENT, value, url=url)
+def _with_expectation(cell: Cell, run: PublicRun) -> Cell:
+    """Returns a cell of a run that says whether it's as the index of public runs says."""
+    expected = next((other for other in run.different if other.name == value_name(cell.row)), None)
+    if expected is None:
+        return replace(cell, is_expected=cell.verdict == EQUAL)
+    if cell.verdict == EQUAL:
+        problem = f"equal now, but listed as different: {remark(expected)}"
+        return replace(cell, remark=problem, is_expected=False)
+    if expected != _difference_of(cell):
+        problem = f"{cell.remark}, but listed: {remark(expected)}"
+        return replace(cell, remark=problem, is_expected=False)
+    return replace(cell, remark=f"{cell.remark}, as listed")
 
 
 def _difference(source: Source, path: Path, task: Task) -> str:
@@ -173,8 +196,8 @@ def _difference(source: Source, path: Path, task: Task) -> str:
     return f"not evaluated, because {status.remark}; {remedy}" if status.word == DIFFERS else ""
 
 
-def _values(task: Task, path: Path, rows: Sequence[Published]) -> dict[Published, float | str]:
-    """Evaluates a run. Returns its value for each published result, rounded like it, or why there is none."""
+def cells_of_run(task: Task, path: Path, rows: Sequence[Published], url: str) -> Iterator[Cell]:
+    """Evaluates a run. Yields a cell for each of its published results, rounded like it."""
     measures = list(dict.fromkeys(row.measure for row in rows))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # nobody can change the ties and unjudged documents of these runs
@@ -183,29 +206,64 @@ def _values(task: Task, path: Path, rows: Sequence[Published]) -> dict[Published
     most = max(len(f"{Decimal(repr(row.value)):f}".partition(".")[2]) for row in rows)
     decimals = task.decimals if most <= task.decimals[-1] else [most]
     by_name = {(score.dimension, score.measure, score.evaluator): score for score in scores}
-    values = dict[Published, float | str]()
     for row in rows:
         score = by_name.get((row.dimension, row.measure, _evaluator(row)))
         if score is None or score.mean is None:
-            values[row] = "the run has no such score"
-        elif score.results != row.results:
-            values[row] = f"the run has {score.results} judged stances, the published result {row.results}"
-        else:
-            values[row] = rounded(score.mean, decimals)
-    return values
+            yield Cell(row, DIFFERENT, remark="the run has no such score", url=url)
+            continue
+        if score.results != row.results:
+            problem = f"the run has {score.results} judged stances, the published result {row.results}"
+            yield Cell(row, DIFFERENT, remark=problem, url=url)
+            continue
+        value = rounded(score.mean, decimals)
+        if value == row.value:
+            yield Cell(row, EQUAL, value, url=url)
+            continue
+        kind = (row.dimension, row.measure, _evaluator(row))
+        values = {
+            topic.topic: topic.value
+            for topic in scores.per_topic
+            if (topic.dimension, topic.measure, topic.evaluator) == kind
+        }
+        cell = Cell(row, DIFFERENT, value, url=url, topics=_different_topics(row, values))
+        yield replace(cell, remark=remark(_difference_of(cell)))
 
 
-def _update_index(path: Path, run: PublicRun, different: Sequence[Published]) -> None:
+def _different_topics(row: Published, values: Mapping[str, float]) -> tuple[str, ...]:
+    """Returns the topics in which a run's values aren't the published ones; none if none are published."""
+    published = topic_values(row)
+    if isinstance(published, str):
+        return ()
+    return tuple(topic for topic, value in published.items() if rounded(values.get(topic, 0.0)) != value)
+
+
+def _difference_of(cell: Cell) -> Difference:
+    """Returns what the index of public runs lists for a value that isn't equal."""
+    return Difference(name=value_name(cell.row), got=cell.value, topics=cell.topics)
+
+
+def _update_index(path: Path, run: PublicRun, cells: Sequence[Cell]) -> None:
     """Marks a run as checked in its index, which lists one run per line."""
     lines = path.read_text(encoding="utf-8").splitlines()
     number = next(number for number, line in enumerate(lines) if f'{{ file = "{run.file}",' in line)
-    line = re.sub(r", (checked = true|different = \[.*?\])", "", lines[number])
+    line = re.sub(r", checked = true.*(?= },)", "", lines[number])
     marks = ", checked = true"
+    different = [_as_toml(_difference_of(cell)) for cell in cells if cell.verdict == DIFFERENT]
     if different:
-        names = ", ".join(f'"{value_name(row)}"' for row in different)
-        marks += f", different = [{names}]"
+        marks += f", different = [{', '.join(different)}]"
     lines[number] = line.replace(" },", f"{marks} }},")
     write_whole(path, "\n".join(lines) + "\n")
+
+
+def _as_toml(difference: Difference) -> str:
+    """Returns a difference as an inline table."""
+    keys = [f'name = "{difference.name}"']
+    if difference.got is not None:
+        keys.append(f"got = {difference.got}")
+    if difference.topics:
+        topics = ", ".join(f'"{topic}"' for topic in difference.topics)
+        keys.append(f"topics = [{topics}]")
+    return f"{{ {', '.join(keys)} }}"
 
 
 def _evaluator(row: Published) -> str:
@@ -217,9 +275,7 @@ def _junit_case(cell: Cell) -> tuple[str, str, str, str]:
     """Returns a cell as a test case for ``junit_xml``."""
     row = cell.row
     name = f"{row.team} {row.tag} {row.dimension} {row.measure}"
-    if cell.verdict == OTHER_FILE:
-        return row.task, name, "", f"{cell.verdict}: {cell.remark}"
-    if cell.verdict != DIFFERENT:
-        return row.task, name, "" if cell.verdict == EQUAL else cell.verdict, ""
-    remark = f": {cell.remark}" if cell.remark else ""
-    return row.task, name, "", f"published {row.value}, re-evaluated {cell.value}{remark}"
+    if cell.is_broken:
+        seen = "" if cell.value is None else f"published {row.value}, re-evaluated {cell.value}"
+        return row.task, name, "", ": ".join(filter(None, [cell.verdict, seen, cell.remark]))
+    return row.task, name, "" if cell.verdict in (EQUAL, DIFFERENT) else cell.verdict, ""

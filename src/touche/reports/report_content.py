@@ -40,7 +40,7 @@ from touche.reports.published_results import ranked
 from touche.reports.report_records import LeaderboardRow, RunFile, TaskReport, View
 from touche.reports.texts import read_texts
 from touche.tasks import STANCE, Corpus, Measure, Published, Task
-from touche.tasks.public_runs import checks
+from touche.tasks.public_runs import Check, checks
 from touche.tasks.task_records import CUTOFF, DECIMALS, SCRIPT, rounded
 from touche.trec.run_forms import read_sources, run_sources
 
@@ -374,7 +374,7 @@ def _board(
                     printed=rounded(row.value),
                     score=None,
                     published=result,
-                    check=check_of_row.get(row, ("", "")),
+                    check=check_of_row.get(row, Check("")),
                 )
             )
     return sorted(board, key=lambda row: -row.printed)

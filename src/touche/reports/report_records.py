@@ -20,7 +20,15 @@ from touche.io.identifiers import in_order
 from touche.reports.published_results import PublishedResult
 from touche.tasks import Measure, Published, Task
 from touche.tasks.per_topic import sentences_on_copies
-from touche.tasks.public_runs import DIFFERENT, EVALUATED, NOT_EVALUATED, NOT_PUBLIC, checks
+from touche.tasks.public_runs import (
+    DIFFERENT,
+    EVALUATED,
+    NOT_EVALUATED,
+    NOT_LISTED,
+    NOT_PUBLIC,
+    Check,
+    checks,
+)
 from touche.tasks.reported import Reported, reported_results
 from touche.tasks.task_records import CUTOFF, MEASURE
 from touche.trec.by_stance import ranking_names, topic_in
@@ -48,7 +56,7 @@ class LeaderboardRow:
         score: a given run's score; None for other published runs.
         published: the published result; None if a given run isn't published.
         published_as: the name that a given run was published under; otherwise empty.
-        check: whether a published value was re-evaluated, and its run's address (``public_runs.checks``).
+        check: how a published value was checked; with empty texts for a value of the user.
         doubtful: whether a given run isn't comparable with others, because documents are unjudged, topics are
             missing, or the judgments aren't the publisher's.
     """
@@ -59,7 +67,7 @@ class LeaderboardRow:
     score: Score | None
     published: PublishedResult | None
     published_as: str = ""
-    check: tuple[str, str] = ("", "")
+    check: Check = Check("")  # noqa: RUF009 (immutable)
     doubtful: bool = False
 
     @property
@@ -383,9 +391,11 @@ class TaskReport:
     @cached_property
     def checked(self) -> str:
         """Which published values were re-evaluated, in words; empty for a user's own task."""
-        verdicts = Counter(check for check, _ in checks(self.task).values()) if self.task else Counter()
+        verdicts = Counter(check.verdict for check in checks(self.task).values()) if self.task else Counter()
         if not verdicts:
             return ""
+        if verdicts[NOT_LISTED]:
+            return "The teams' runs are public, but not checked yet"
         not_public = verdicts[NOT_PUBLIC]
         if not_public == verdicts.total():
             return "The teams' runs aren't public, so published values can't be re-evaluated"

@@ -3,12 +3,13 @@
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import field
 
 from touche.errors import InputError
 from touche.io.toml import Name, Strict, Text, read_record
+from touche.tasks import data_folders
 from touche.tasks.task_records import Published, Task
 
 _FOLDER = Path(__file__).parent / "public-runs"
@@ -17,7 +18,22 @@ _FOLDER = Path(__file__).parent / "public-runs"
 EVALUATED = "re-evaluated"
 DIFFERENT = "different"
 NOT_EVALUATED = "not re-evaluated"
+NOT_LISTED = "run public, not listed yet"
 NOT_PUBLIC = "run not public"
+
+
+class Difference(Strict, frozen=True):
+    """A published value that a public run doesn't have.
+
+    Attributes:
+        name: which of the run's values it is, such as ``relevance nDCG@5``.
+        got: the run's value, rounded like the published one; None if it has none.
+        topics: the topics whose values differ; empty if no values of topics are published.
+    """
+
+    name: Text
+    got: float | None = None
+    topics: tuple[Text, ...] = ()
 
 
 class PublicRun(Strict, frozen=True):
@@ -25,13 +41,13 @@ class PublicRun(Strict, frozen=True):
 
     Attributes:
         file: its name; it is saved as ``runs/TASK/FILE.run``.
-        path: its path below the index's ``url``.
+        path: its path below the repository's ``url``.
         team: the team in the published tables.
         tags: the run's tags there, which may differ between tables. Without tags, the one in the file counts.
         bytes: the file's size; 0 if unknown.
         md5, git_blob: md5 and git blob id of the unpacked file; only one of them may be empty.
         checked: whether the run has been re-evaluated. ``touche regress --official --update`` writes it.
-        different: the published values that weren't reproduced then, such as ``relevance nDCG@5``.
+        different: the published values that weren't reproduced then.
     """
 
     file: Name
@@ -42,35 +58,74 @@ class PublicRun(Strict, frozen=True):
     md5: str = ""
     git_blob: str = ""
     checked: bool = False
-    different: tuple[Text, ...] = ()
+    different: tuple[Difference, ...] = ()
 
 
-class PublicRuns(Strict, frozen=True):
-    """A task's public runs, and its published results without one.
+class Repository(Strict, frozen=True):
+    """A repository with public runs of a task. All texts are empty for runs that aren't public yet.
 
     Attributes:
-        page: the repository's web page.
+        page: its web page.
         licence: the licence as stated there, or ``none stated``.
         url: the address that the paths continue; ``!`` separates an archive from the path in it.
-        runs: the runs.
-        without_run: the tags of published results whose run isn't public, by team.
+        runs: the runs; empty if nobody has listed the archive's runs yet.
+        git_blob: the git blob id of an archive whose runs aren't listed; otherwise empty.
     """
 
     page: str = ""
     licence: str = ""
     url: str = ""
     runs: tuple[PublicRun, ...] = ()
-    without_run: Mapping[Text, tuple[str, ...]] = field(default_factory=dict)
+    git_blob: str = ""
 
     def address(self, run: PublicRun) -> tuple[str, str]:
         """Returns the address of a run or its archive, and the path in the archive or an empty string."""
         url, _, member = f"{self.url}{run.path}".partition("!")
         return url, member
 
+
+class PublicRuns(Strict, frozen=True):
+    """A task's public runs, and its published results without one.
+
+    Attributes:
+        repositories: the repositories with the runs.
+        without_run: the tags of published results without one of these runs, by team.
+    """
+
+    repositories: tuple[Repository, ...] = ()
+    without_run: Mapping[Text, tuple[str, ...]] = field(default_factory=dict)
+
     @property
-    def untagged_teams(self) -> set[str]:
-        """Teams with runs for which only the tag in the file tells the published result."""
-        return {run.team for run in self.runs if not run.tags}
+    def runs(self) -> list[tuple[Repository, PublicRun]]:
+        """All runs, each with its repository."""
+        return [(repository, run) for repository in self.repositories for run in repository.runs]
+
+    @property
+    def unlisted(self) -> Repository | None:
+        """The repository whose archive contains runs that aren't listed yet, if there is one."""
+        return next((repository for repository in self.repositories if not repository.runs), None)
+
+    @property
+    def untagged_teams(self) -> dict[str, str]:
+        """Teams with runs for which only the tag in the file tells the published result, each with the page
+        of the repository.
+        """
+        return {run.team: repository.page for repository, run in self.runs if not run.tags}
+
+
+class Check(NamedTuple):
+    """How a published value was checked.
+
+    Attributes:
+        verdict: ``re-evaluated`` (with an equal value), ``different``, ``not re-evaluated``,
+            ``run public, not listed yet`` or ``run not public``.
+        url: the address of the run, or the page of its repository; empty if the run isn't listed.
+        remark: the run's value, and in which topics it differs; empty unless it does.
+    """
+
+    verdict: str
+    url: str = ""
+    remark: str = ""
 
 
 def public_runs(task: Task) -> PublicRuns:
@@ -80,10 +135,10 @@ def public_runs(task: Task) -> PublicRuns:
         InputError: if the index is broken, or a published result isn't listed exactly once.
     """
     path = index_path(task)
-    if not path.exists():  # a task of the user
+    if not path.exists():  # a user's task
         return PublicRuns()
     index = read_record(path, PublicRuns)
-    listed = Counter(row for run in index.runs if run.tags for row in results_of(task, run))
+    listed = Counter(row for _, run in index.runs if run.tags for row in results_of(task, run))
     for team, tags in index.without_run.items():
         for tag in tags:
             rows = [row for row in over_all_topics(task) if (row.team, row.tag) == (team, tag)]
@@ -102,8 +157,13 @@ def public_runs(task: Task) -> PublicRuns:
 
 
 def index_path(task: Task) -> Path:
-    """Returns the path of a task's index, which may not exist."""
-    return _FOLDER / f"{task.id}.toml"
+    """Returns the path of a task's index, which may not exist.
+
+    That of a user's task is in ``tasks/public-runs/``, next to the card.
+    """
+    name = f"{task.id}.toml"
+    own = [folder / "tasks" / "public-runs" / name for folder in data_folders()]
+    return next((path for path in own if path.exists()), _FOLDER / name)
 
 
 def results_of(task: Task, run: PublicRun, tag: str = "") -> list[Published]:
@@ -130,25 +190,41 @@ def value_name(row: Any) -> str:
     return f"{row.dimension} {row.measure}"
 
 
-def checks(task: Task) -> dict[Published, tuple[str, str]]:
-    """Returns for each published result over all topics how it was checked, and the run's address.
+def checks(task: Task) -> dict[Published, Check]:
+    """Returns for each published result over all topics how it was checked.
 
-    The first is ``re-evaluated`` (an equal value), ``different``, ``not re-evaluated`` or ``run not public``.
     Empty for a user's own task or judgments.
     """
     if not task.published or not index_path(task).exists():
         return {}
     index = public_runs(task)
+    without_run = Check(NOT_LISTED if index.unlisted else NOT_PUBLIC)
     result = {
-        row: (NOT_EVALUATED, index.page) if row.team in index.untagged_teams else (NOT_PUBLIC, "")
+        row: Check(NOT_EVALUATED, index.untagged_teams[row.team])
+        if row.team in index.untagged_teams
+        else without_run
         for row in over_all_topics(task)
     }
-    for run in index.runs:
-        url, _ = index.address(run)
+    for repository, run in index.runs:
+        url, _ = repository.address(run)
+        different = {difference.name: difference for difference in run.different}
         for row in results_of(task, run) if run.tags else ():
-            check = DIFFERENT if value_name(row) in run.different else EVALUATED
-            result[row] = (check if run.checked else NOT_EVALUATED, url)
+            difference = different.get(value_name(row))
+            if not run.checked:
+                result[row] = Check(NOT_EVALUATED, url)
+            elif difference is None:
+                result[row] = Check(EVALUATED, url)
+            else:
+                result[row] = Check(DIFFERENT, url, remark(difference))
     return result
+
+
+def remark(difference: Difference) -> str:
+    """Returns a difference in words, such as ``0.815 instead, because topic 68 differs``."""
+    value = "no value" if difference.got is None else f"{difference.got:.3f}"
+    topics = ", ".join(difference.topics)
+    nouns = f"topic {topics} differs" if len(difference.topics) == 1 else f"topics {topics} differ"
+    return f"{value} instead, because {nouns}" if topics else f"{value} instead"
 
 
 def over_all_topics(task: Task) -> list[Published]:
