@@ -182,3 +182,34 @@ def test_a_pipe_named_expected_toml_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(baseline / "expected.toml")
     with pytest.raises(InputError, match=r"mine/expected\.toml: not a regular file; replace it"):
         read_expected(str(baseline))
+
+
+def test_a_task_lists_its_datasets_and_how_to_get_those_that_are_missing(
+    monkeypatch: pytest.MonkeyPatch, write: Write, tmp_path: Path, touche: Touche
+) -> None:
+    task = "touche-2021-task-1"
+    (tmp_path / "topics").mkdir()
+    for folder in ("topics", "corpora/argsme-2020-04-01-sample"):
+        write(f"{folder}/{task}.xml", "<topics/>")
+    monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
+    listed = touche("tasks", task)[1].partition("\nDatasets\n")[2].partition("\n\n")[0]
+    whole, sample, ten = listed.splitlines()
+    assert sample == f"  {task}/sample: corpora/argsme-2020-04-01-sample; here"
+    assert whole.startswith(
+        f"  {task}: corpora/argsme-2020-04-01; missing: get it with: touche data fetch {task}, or"
+    )
+    assert ten.startswith(f"  {task}/ten-topics: corpora/argsme-2020-04-01-ten-topics; missing: get it with:")
+
+
+def test_a_packed_run_is_found_and_listed_by_the_name_that_is_here(
+    monkeypatch: pytest.MonkeyPatch, write: Write, tmp_path: Path, touche: Touche
+) -> None:
+    path = "runs/touche-2020-task-2/zorro.run"
+    monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
+    assert f"  {path}\n" in touche("data", "list", "touche-2020-task-2")[1]
+    packed = write(f"{path}.gz", "")
+    assert places.find(*path.split("/", 1)) == packed
+    assert places.find("qrels", "zorro.run") is None
+    assert f"  {path}.gz\n" in touche("data", "list", "touche-2020-task-2")[1]
+    unpacked = write(path, "")
+    assert places.find(*path.split("/", 1)) == unpacked

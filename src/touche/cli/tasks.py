@@ -15,6 +15,7 @@ from touche.cli.commands import BASELINE, PATH, TASK_ID, Command, Ids, argument,
 from touche.cli.options import FORMAT, output
 from touche.cli.output import UNUSABLE, counted, echo, render, tell, warn
 from touche.data.checking import CheckedCard, check_cards
+from touche.data.places import has_dataset, remedy_for
 from touche.errors import ToucheError, choice
 from touche.io.grouping import group_by
 from touche.io.identifiers import quoted
@@ -294,7 +295,18 @@ def _about(task: Task) -> list[str]:
         "Files",
         f"  topics: {task.topics}",
         *(f"  {dimension}: {judgments.file}" for dimension, judgments in task.qrels.items()),
+        "",
+        "Datasets",
+        *(f"  {dataset}" for dataset in _datasets(task)),
     ]
+
+
+def _datasets(task: Task) -> Iterator[str]:
+    """Yields a line for each of a task's datasets: where its documents are, or how to get them."""
+    for name, corpus in task.corpora.items():
+        dataset = task.id if name == "full" else f"{task.id}/{name}"
+        state = "here" if has_dataset(dataset) else f"missing: {remedy_for([dataset])}"
+        yield f"{dataset}: corpora/{corpus.directory}; {state}"
 
 
 def _kinds(result: PublishedResult) -> str:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from touche import tasks
 from touche.data import fetching, verifying
@@ -33,7 +33,8 @@ class OfficialFile:
     """An official file.
 
     Attributes:
-        path: its path below the data folder, such as ``qrels/touche-task2-2022-quality.qrels``.
+        path: its path below the data folder, such as ``qrels/touche-task2-2022-quality.qrels``. It ends with
+            ``.gz`` if a packed run is here.
         available: whether it is on this machine.
         size: bytes to download; None if it's unknown or the file can't be fetched.
         md5: the checksum of the file, or of its archive; empty if none is known.
@@ -103,8 +104,8 @@ def list_data(datasets: str | Sequence[str] = ()) -> Table[OfficialFile]:
     """
     files = tuple(
         OfficialFile(
-            path=source.path,
-            available=find_source(source) is not None,
+            path=source.path if here is None else str(PurePosixPath(source.path).with_name(here.name)),
+            available=here is not None,
             size=(source.size or None) if source.url else None,  # of the download
             # Of a member of an archive, some publishers only state the archive's checksum.
             md5=source.md5 or source.unpacked_md5,
@@ -114,6 +115,7 @@ def list_data(datasets: str | Sequence[str] = ()) -> Table[OfficialFile]:
             licence=source.licence,
         )
         for source in [*sources_of(_ids(datasets)), *public_run_sources(_ids(datasets))]
+        for here in [find_source(source)]
     )
     return Table(OfficialFile, files)
 
