@@ -114,7 +114,8 @@ def test_the_sentence_of_ten_topics() -> None:
     assert close is not None
     text = verdict_sentences(close)
     assert text.startswith("20 of 20 topic values are equal: identical. On 10 topics, 0.009% of pairs of")
-    assert "one comes as close, a copy; the next has" in text
+    copy = "Dread Pirate Roberts (dreadpirateroberts_dirichlet_filtered), a copy, and therefore rerun, too"
+    assert f" Other published runs as close: {copy}. The next has " in text
     assert verdict_sentences(close, fitted=True).startswith(text)
     assert verdict_sentences(close, fitted=True).endswith("its formula and analysis, not its frequencies.")
 
@@ -129,7 +130,7 @@ def test_other_runs_are_counted_by_team() -> None:
     in_common = {tag: equal_values(original.values, run.values) for tag, run in others.items()}
     as_close = [tag for tag, number in in_common.items() if close.equal <= number < 100]
     assert close.equal == in_common[rerun.tag]
-    assert close.copies == 1
+    assert close.copies == ["Shanks (re-rank1)"]
     assert close.same_team == sum(others[tag].team == original.team for tag in as_close)
     assert close.other_teams == len(as_close) - close.same_team
     assert close.next == max(number for number in in_common.values() if number < close.equal)
@@ -143,7 +144,9 @@ def test_an_original_is_told_from_its_copy_by_its_tag() -> None:
         for tag in (original.tag, "dirichlet_multi_field")
     }
     ours, theirs = by_tag.values()
-    assert ours is not None and theirs is not None and ours.copies == theirs.copies == 1
+    assert ours is not None and theirs is not None
+    assert ours.copies == ["Swordsman (dirichlet_multi_field)"]
+    assert theirs.copies == [f"Dread Pirate Roberts ({original.tag})"]
     assert ours.verdict == REPRODUCED and (ours.equal, ours.values) == (98, 100)
 
 
@@ -184,7 +187,7 @@ def test_means_alone_are_at_most_similar(task_id: str, difference: float, shares
 
 
 CLOSE = Closeness(
-    topics=50, values=100, equal=100, difference=0, copies=0, other_teams=0, same_team=0, next=0,
+    topics=50, values=100, equal=100, difference=0, copies=(), other_teams=0, same_team=0, next=0,
     pairs=100, share_of_pairs=0, team_pairs=10, share_of_team_pairs=0, share_of_means=0,
 )  # fmt: skip
 

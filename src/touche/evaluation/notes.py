@@ -26,7 +26,7 @@ from touche.evaluation.leaderboard import (
     unjudged_limit,
     why_no_rank,
 )
-from touche.evaluation.same_system import closeness, verdict_sentences
+from touche.evaluation.same_system import same_system
 from touche.evaluation.scoring import ByEvaluator, Judged, Scored, by_evaluator
 from touche.evaluation.significance import differences_of
 from touche.evaluation.stances import StanceEvaluation
@@ -152,9 +152,8 @@ def _equal_to_published(groups: Iterable[ByEvaluator], task: Task | None) -> Ite
                 for row in equal
                 if row.low is not None and row.high is not None
             ]
-            close = closeness(task, measure, values, values, equal[0].tag)
-            verdict = f": {verdict_sentences(close)}" if close else ""
-            yield f"{name}, published as {rows}{verdict.rstrip('.')}{''.join(intervals)}"
+            verdict = same_system(task, measure, values, values, equal[0].tag).rstrip(".")
+            yield f"{name}, published as {rows}: {verdict}{''.join(intervals)}"
 
 
 def _among_reported(group: ByEvaluator, task: Task | None) -> Iterator[str]:

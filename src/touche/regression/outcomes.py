@@ -14,7 +14,7 @@ from touche.baselines.expected import Expected, ExpectedTopics
 from touche.data.places import remedy_for
 from touche.errors import NotInstalledError, ToucheError, one_line
 from touche.evaluation.agreement import Overlap
-from touche.evaluation.same_system import closeness, verdict_sentences
+from touche.evaluation.same_system import same_system
 from touche.evaluation.scoring import Scored
 from touche.io.formats import MARKDOWN
 from touche.io.tables import Column, Sheet
@@ -108,8 +108,9 @@ class Outcome:
         if not isinstance(entry, ExpectedTopics) or not self.topics:
             return ""
         task, _ = dataset(entry.dataset)
-        close = closeness(task, entry.measure, entry.topic_values, self.topics, entry.tag)
-        return verdict_sentences(close, fitted=entry.fitted) if close else ""
+        return same_system(
+            task, entry.measure, entry.topic_values, self.topics, entry.tag, fitted=entry.fitted
+        )
 
     @property
     def record(self) -> dict[str, Any]:
