@@ -89,6 +89,24 @@ def test_a_later_rerun_that_lacks_a_published_topic_value_is_shown_and_not_green
     append_to_log(log, rows)
     assert relevance().on_topics == rows[1] and not relevance().reproduces_topics
     assert relevance().last is None
+    assert package.reproductions(TASK).notes == (f"dirichletlm on {ten}: 9 of 10 topic values are equal.",)
+
+
+def test_a_dimension_that_was_not_rerun_is_not_equal(log: Path) -> None:
+    ten = f"{TASK}/ten-topics"
+    append_to_log(log, [rerun(ten, 0.5, expected=0.5, topics=10, reproduced=10)])
+    [note] = package.reproductions(TASK).notes
+    assert (
+        note.startswith(f"dirichletlm on {ten}: 10 of 20 topic values are equal.") and "identical" not in note
+    )
+
+
+def test_a_rerun_that_reaches_a_published_mean_comes_with_what_that_shows(log: Path) -> None:
+    append_to_log(log, [rerun(TASK, 0.7)])
+    assert package.reproductions(TASK).notes == ()
+    append_to_log(log, [rerun(TASK, 0.626)])
+    [note] = package.reproductions(TASK).notes
+    assert note.startswith("a mean that a rerun reaches shows at most that the two runs are similar: ")
 
 
 def test_reproduced_topics_and_samples_are_shown_by_the_command(touche: Touche, log: Path) -> None:
@@ -104,7 +122,8 @@ def test_reproduced_topics_and_samples_are_shown_by_the_command(touche: Touche, 
     assert code == 0
     assert line.split()[5:11] == ["0.626", "0.466", "0.36", "10", "of", "10"]
     assert line.endswith("2026-01-02, ten-topics  not rerun yet; touche data fetch gets the corpus")
-    assert f"dirichletlm reproduced 20 of 20 published topic values on {ten}" in out
+    assert f"dirichletlm on {ten}: 20 of 20 topic values are equal: identical. On 10 topics, 0.009% of" in out
+    assert "its formula and analysis, not its frequencies." in out
     assert "– in on a sample: no sample pins this value" in touche("tasks", "--reproductions")[1]
     (first, *_) = json.loads(touche("tasks", TASK, "--reproductions", "--format", "json")[1])
     assert first["on_topics"]["topics"] == 10 and first["on_sample"]["date"] == "2026-01-02"

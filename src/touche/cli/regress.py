@@ -16,6 +16,7 @@ from touche.cli.runner_options import check_runner, runners
 from touche.cli.sheets import overlap_sheets
 from touche.data.places import remedy_for
 from touche.errors import ToucheError, listed
+from touche.evaluation.same_system import note_on_means
 from touche.io.grouping import group_by
 from touche.io.tables import Column, Sheet, signed, three_decimals
 from touche.regression import log_checking, published_cells
@@ -226,6 +227,8 @@ def _sheets(regression: Regression, per_topic: bool) -> Iterator[Sheet]:
         for outcome in regression
         if outcome.same_system
     ]
+    if any(outcome.reaches_mean for outcome in regression):
+        notes.append(note_on_means())
     checked = [outcome for outcome in regression if outcome.verdict != verdicts.MISSING]
     yield Sheet(COLUMNS, checked, notes, colours=_COLOURS)
     agreements = [agreement for outcome in regression for agreement in outcome.agreements]

@@ -96,8 +96,8 @@ def verdict_sentences(close: "Closeness", *, fitted: bool = False) -> str:
     else:
         teams = _pairs(close.share_of_means, close.pairs, _DIFFERENT_TEAMS)
         verdict = f"{equal}. {_ON_MEANS.format(close.difference, teams, close.verdict)}"
-    rerun_too = ", and therefore rerun, too" if is_shown else ""
-    as_close = [f"{name}, a copy{rerun_too}" for name in close.copies]
+    copy = "a copy, so it is reproduced, too" if is_shown else "a copy"
+    as_close = [f"{name}, {copy}" for name in close.copies]
     if close.same_team:
         as_close.append(f"{close.same_team} of the same team")
     if close.other_teams:
@@ -123,12 +123,12 @@ def means_sentence(task: Task, difference: float, topics: int) -> str:
 
 
 def note_on_means() -> str:
-    """Returns what it shows that a rerun reaches a published mean, for tables with such means."""
+    """Returns what it shows that a rerun reaches a published mean; printed below such means."""
     arguments, _ = _pairs_within(_OF_ARGUMENTS, _TOLERANCE, 50)
     passages, _ = _pairs_within(_OF_PASSAGES, _TOLERANCE, 50)
     return (
-        f"a rerun that reaches a published mean is at most {SIMILAR}: the means of {arguments}, and of "
-        f"{passages}, are within {_TOLERANCE}"
+        f"a mean that a rerun reaches shows at most that the two runs are {SIMILAR}: the mean nDCG@5 for "
+        f"relevance of {arguments}, and of {passages}, is within {_TOLERANCE}"
     )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from touche.baselines.expected import Expected, ExpectedTopics
+from touche.baselines.expected import PUBLISHED, Expected, ExpectedScore, ExpectedTopics
 from touche.data.places import remedy_for
 from touche.errors import NotInstalledError, ToucheError, one_line
 from touche.evaluation.agreement import Overlap
@@ -79,6 +79,12 @@ class Outcome:
         return None if self.got is None else self.expected.difference(self.got)
 
     @property
+    def reaches_mean(self) -> bool:
+        """Whether a rerun reaches a published mean within its tolerance."""
+        is_of_rerun = isinstance(self.expected, ExpectedScore) and self.expected.needs_rerun
+        return is_of_rerun and self.verdict == PASSED and self.expected.kind == PUBLISHED
+
+    @property
     def is_broken(self) -> bool:
         """Whether this makes the regression fail."""
         return self.verdict in BROKEN
@@ -104,13 +110,9 @@ class Outcome:
         """Whether the rerun is the same system as the published run, in sentences; empty if no values of
         topics were compared.
         """
-        entry = self.expected
-        if not isinstance(entry, ExpectedTopics) or not self.topics:
+        if not isinstance(self.expected, ExpectedTopics) or not self.topics:
             return ""
-        task, _ = dataset(entry.dataset)
-        return same_system(
-            task, entry.measure, entry.topic_values, self.topics, entry.tag, fitted=entry.fitted
-        )
+        return same_as_published(self.expected, self.topics)
 
     @property
     def record(self) -> dict[str, Any]:
@@ -128,6 +130,12 @@ class Outcome:
             "same_system": self.same_system,
             "agreements": [asdict(overlap) for overlap in self.agreements],
         }
+
+
+def same_as_published(entry: ExpectedTopics, rerun: TopicValues) -> str:
+    """Returns whether a rerun is the same system as the published run of an entry, in sentences."""
+    task, _ = dataset(entry.dataset)
+    return same_system(task, entry.measure, entry.topic_values, rerun, entry.tag, fitted=entry.fitted)
 
 
 def failed(entry: Expected, error: Exception) -> Outcome:
