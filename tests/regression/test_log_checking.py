@@ -201,7 +201,9 @@ def test_twenty_topics_are_rerun_for_a_row_about_the_whole_corpus(
     rows = check_added_rows(proposal, print)
     assert [(row.problem, row.measured) for row in rows] == [("", ())]
     verdict = "the rerun here: 40 of 40 topic values are equal: identical."
-    assert any(line.startswith(f"bm25 on {values['dataset']}/twenty-topics, {verdict}") for line in rows.notes)
+    assert any(
+        line.startswith(f"bm25 on {values['dataset']}/twenty-topics, {verdict}") for line in rows.notes
+    )
 
 
 def test_the_run_of_a_whole_corpus_is_compared_with_published_topic_values(

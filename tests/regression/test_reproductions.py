@@ -1,6 +1,7 @@
 """Published values with their reruns: which rows of the log count."""
 
 import json
+import runpy
 from pathlib import Path
 
 import pytest
@@ -107,6 +108,17 @@ def test_a_rerun_that_reaches_a_published_mean_comes_with_what_that_shows(log: P
     append_to_log(log, [rerun(TASK, 0.626)])
     [note] = package.reproductions(TASK).notes
     assert note.startswith("a mean that a rerun reaches shows at most that the two runs are similar: ")
+
+
+def test_the_page_links_a_public_run_and_says_the_verdict(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "docs" / "site"))
+    page = runpy.run_path(str(ROOT / "docs" / "site" / "matrix.py"))["matrix"]
+    assert '">the run</a>' not in page() and "topic values are equal" not in page()
+    ten = f"{TASK}/ten-topics"
+    append_to_log(log, [rerun(TASK, 0.626, run="https://example.org/run.txt", md5="0" * 32)])
+    append_to_log(log, [rerun(ten, 0.5, expected=0.5, topics=10, reproduced=9)])
+    assert '<a href="https://example.org/run.txt">the run</a>' in page()
+    assert "ranking the judged passages.</b>\n9 of 10 topic values are equal." in page()
 
 
 def test_reproduced_topics_and_samples_are_shown_by_the_command(touche: Touche, log: Path) -> None:

@@ -37,7 +37,7 @@ FITTED = (
 )
 _ON_MEANS = "The means differ by at most {:.3f}, and so do those of {}: {}."
 _SETS = 200  # random sets of topics, over which means are compared
-_TOLERANCE = 0.01  # of most published means that we reran
+_TOLERANCE = 0.01  # between a published mean and dirichletlm's, as an example
 _DIFFERENT_TEAMS = "different teams' runs"
 _OF_ARGUMENTS = "touche-2021-task-1"
 _OF_PASSAGES = "touche-2022-task-2"
@@ -233,14 +233,16 @@ def closeness(
     topics = [topic for topic in all_topics if all(topic in original[name] for name in dimensions)]
     if published is None or not topics:
         return None
+    # The two runs:
     original_values = _array(original, dimensions, topics)
     rerun_values = _array(rerun, dimensions, topics)
     equal = int((original_values == rerun_values).sum())  # nan isn't equal to anything
     differences = original_values.mean(axis=1) - np.nan_to_num(rerun_values).mean(axis=1)
     difference = float(abs(differences).max())
+    # The other published runs on the same topics:
     values = published.values[:, :, [all_topics.index(topic) for topic in topics]]
     in_common = (values == original_values).sum(axis=(1, 2))
-    # The original is the published run with all its values, preferably the one with its tag.
+    # Of the published runs with all its values, the original is preferably the one with its tag.
     originals = np.flatnonzero(in_common == original_values.size)
     itself = max(originals, key=lambda run: published.tags[run] == tag, default=None)
     is_copy = np.zeros(len(values), bool)
@@ -249,6 +251,7 @@ def closeness(
         is_copy = (published.values == published.values[itself]).all(axis=(1, 2))  # also true for itself
         from_team = published.teams == published.teams[itself]
     as_close = (in_common >= equal) & ~is_copy
+    # All pairs of published runs:
     shares = _shares_of_sets(published, len(topics), equal)
     same_team = published.same_team
     return Closeness(

@@ -14,7 +14,7 @@ from touche.baselines.expected import PUBLISHED, Expected, ExpectedScore, Expect
 from touche.data.places import remedy_for
 from touche.errors import NotInstalledError, ToucheError, one_line
 from touche.evaluation.agreement import Overlap
-from touche.evaluation.same_system import same_system
+from touche.evaluation.same_system import note_on_means, same_system
 from touche.evaluation.scoring import Scored
 from touche.io.formats import MARKDOWN
 from touche.io.tables import Column, Sheet
@@ -77,12 +77,6 @@ class Outcome:
     def difference(self) -> float | None:
         """``got`` minus the expected value, if both are numbers."""
         return None if self.got is None else self.expected.difference(self.got)
-
-    @property
-    def reaches_mean(self) -> bool:
-        """Whether a rerun reaches a published mean within its tolerance."""
-        is_of_rerun = isinstance(self.expected, ExpectedScore) and self.expected.needs_rerun
-        return is_of_rerun and self.verdict == PASSED and self.expected.kind == PUBLISHED
 
     @property
     def is_broken(self) -> bool:
@@ -245,9 +239,26 @@ def summary(outcomes: Sequence[Outcome]) -> str:
     return ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
 
 
+def what_reruns_show(outcomes: Sequence[Outcome]) -> list[str]:
+    """Returns whether reruns are the same systems as published runs, and what reached means show.
+
+    The latter is one sentence for all reruns that reached a published mean; none if there is no such rerun.
+    """
+    sentences = [
+        f"{outcome.expected.command} on {outcome.expected.dataset}: {outcome.same_system}"
+        for outcome in outcomes
+        if outcome.same_system
+    ]
+    reached = [outcome.expected for outcome in outcomes if outcome.verdict == PASSED]
+    means = [entry for entry in reached if isinstance(entry, ExpectedScore) and entry.needs_rerun]
+    if any(entry.kind == PUBLISHED for entry in means):
+        sentences.append(note_on_means())
+    return sentences
+
+
 def markdown(outcomes: Sequence[Outcome]) -> str:
     """Returns the outcomes as a Markdown table with a summary below."""
-    table = Sheet(COLUMNS, outcomes, notes=[summary(outcomes)])
+    table = Sheet(COLUMNS, outcomes, notes=[summary(outcomes), *what_reruns_show(outcomes)])
     return f"## Regression\n\n{MARKDOWN.sheet(table)}\n"
 
 
