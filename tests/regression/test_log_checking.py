@@ -224,6 +224,8 @@ def test_the_run_of_a_whole_corpus_is_compared_with_published_topic_values(
     assert [(row.problem, row.measured) for row in rows] == [("", ("the run at its address",))]
     note = "bm25 on touche-2022-task-2, the run at its address: 100 of 100 topic values are equal: identical."
     assert any(line.startswith(note) for line in rows.notes)
+    # Both means are reached, which shows less, and is said once.
+    assert sum(line.startswith("a mean that a rerun reaches shows at most") for line in rows.notes) == 1
 
 
 def test_a_run_without_judgments_here_is_not_evaluated(honest: LoggedScore, proposal: Path) -> None:

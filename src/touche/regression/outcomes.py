@@ -79,6 +79,12 @@ class Outcome:
         return None if self.got is None else self.expected.difference(self.got)
 
     @property
+    def reaches_mean(self) -> bool:
+        """Whether a rerun's mean is within the tolerance of a published one."""
+        is_mean = isinstance(self.expected, ExpectedScore) and self.expected.needs_rerun
+        return is_mean and self.expected.kind == PUBLISHED and self.verdict == PASSED
+
+    @property
     def is_broken(self) -> bool:
         """Whether this makes the regression fail."""
         return self.verdict in BROKEN
@@ -249,9 +255,7 @@ def what_reruns_show(outcomes: Sequence[Outcome]) -> list[str]:
         for outcome in outcomes
         if outcome.same_system
     ]
-    reached = [outcome.expected for outcome in outcomes if outcome.verdict == PASSED]
-    means = [entry for entry in reached if isinstance(entry, ExpectedScore) and entry.needs_rerun]
-    if any(entry.kind == PUBLISHED for entry in means):
+    if any(outcome.reaches_mean for outcome in outcomes):
         sentences.append(note_on_means())
     return sentences
 
