@@ -127,8 +127,8 @@ def note_on_means() -> str:
     arguments, _ = _pairs_within(_OF_ARGUMENTS, _TOLERANCE, 50)
     passages, _ = _pairs_within(_OF_PASSAGES, _TOLERANCE, 50)
     return (
-        f"a mean that a rerun reaches shows at most that the two runs are {SIMILAR}: the mean nDCG@5 for "
-        f"relevance of {arguments}, and of {passages}, is within {_TOLERANCE}"
+        f"a mean that a rerun reaches shows at most that the two runs are {SIMILAR}: {arguments}, and "
+        f"{passages}, have means within {_TOLERANCE} ({MEASURE.name}, relevance)"
     )
 
 
