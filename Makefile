@@ -29,8 +29,8 @@ SANITIZED := env LD_PRELOAD=$$(gcc -print-file-name=libasan.so):libstdc++.so.6 P
 demo: $(DEMO)
 	@$(BIN)/python docs/site/demo.py
 
-# Rerun the published values of ten topics (a download of 4 MB) and, if their passages are available, of twenty. Then compare the
-# published values of the public runs that are here.
+# Rerun the published values of ten topics (a download of 4 MB), which two published runs share, and, if their passages are available,
+# of twenty. Then compare the published values of the public runs that are here.
 RERUN := dirichletlm bm25 --dataset touche-2021-task-1/ten-topics --dataset touche-2022-task-2/twenty-topics
 reproduce: $(DEMO)
 	@$(BIN)/touche data fetch touche-2021-task-1/ten-topics > /dev/null

@@ -25,6 +25,7 @@ import tables
 from touche import tasks
 from touche.cli import FIRST, LAB, MORE, cli
 from touche.data.places import shipped_baselines
+from touche.evaluation.same_system import note_on_means
 from touche.reports.page import PAGE_FILE, write
 from touche.reports.report_content import published_parts, score_files, task_report
 from touche.reports.report_records import Report, TaskReport
@@ -204,6 +205,7 @@ _GENERATED: Mapping[str, Callable[[], str]] = {
     "baselines": tables.overview,
     "commands": _commands,
     "field": _field,
+    "note_on_means": lambda: f"{note_on_means()}.",
     "reproductions": matrix.matrix,
     "same_system_rules": same_system.rules_table,
     "same_system_topics": same_system.topics_table,

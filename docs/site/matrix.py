@@ -11,7 +11,7 @@ import touche
 from touche.baselines.reruns import evaluation_command, run_command
 from touche.io.grouping import group_by
 from touche.regression.log import LoggedScore
-from touche.regression.reproductions import Reproduction
+from touche.regression.reproductions import Reproduction, verdict_on_topics
 from touche.tasks import task
 
 _TEMPLATE = "reproductions.html.j2"
@@ -24,6 +24,8 @@ class Step:
     Attributes:
         part: what the dataset has: the whole corpus, some topics or a sample.
         commands: for each variant of the baseline, the lines of its run and of its evaluation.
+        verdict: whether this rerun is the same system as the published run, in sentences; empty without
+            values of topics.
         last: the last green rerun of the cell's first value on the dataset; None without one.
         missing: why there is no rerun; empty if there is one.
     """
@@ -32,6 +34,7 @@ class Step:
     commands: Sequence[str]
     last: LoggedScore | None
     missing: str
+    verdict: str = ""
 
 
 @dataclass(frozen=True)
@@ -55,9 +58,14 @@ class Cell:
         return f"{self.first.expected.baseline}--{self.first.dataset}"
 
     @property
+    def reruns_on_topics(self) -> list[LoggedScore]:
+        """The reruns of published values of topics, one per dimension."""
+        return [record.on_topics for record in self.records if record.on_topics]
+
+    @property
     def share(self) -> str:
         """The reproduced share of published values of topics; empty if none was rerun."""
-        reruns = [record.on_topics for record in self.records if record.on_topics]
+        reruns = self.reruns_on_topics
         if not reruns:
             return ""
         reproduced = sum(rerun.reproduced or 0 for rerun in reruns)
@@ -82,7 +90,8 @@ class Cell:
         steps = [whole]
         if first.on_topics:
             topics = Step(
-                part=f"{self.share}, rerun {tables.RERUN_OF_TOPICS}",
+                part=f"{first.on_topics.topics} topics, rerun {tables.RERUN_OF_TOPICS}",
+                verdict=verdict_on_topics(self.reruns_on_topics),
                 commands=_commands([first], first.on_topics.dataset),
                 last=first.on_topics if self.reproduces_topics else None,
                 missing="" if self.reproduces_topics else "some values differ",

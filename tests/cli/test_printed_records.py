@@ -121,7 +121,6 @@ def scored_agreement_cells(pair: Any) -> Cells:
         "mean A": f"{pair.mean_a:.3f}",
         "mean B": f"{pair.mean_b:.3f}",
         "RMSE": f"{pair.rmse:.3f}",
-        "p t": f"{pair.p_t_test:.4f}",
     }
 
 

@@ -193,6 +193,19 @@ def test_values_of_topics_are_rerun_and_say_whether_it_is_the_same_system(
     assert same.startswith(f"dirichletlm on {TEN}, the rerun here: {verdict}")
 
 
+def test_twenty_topics_are_rerun_for_a_row_about_the_whole_corpus(
+    official: Path, honest: LoggedScore, proposal: Path
+) -> None:
+    values = {"baseline": "bm25", "dataset": "touche-2022-task-2", "evaluator": "touche", "kind": "published"}
+    append_to_log(proposal, [replace(honest, run="", expected=0.469, got=0.469, **values)])
+    rows = check_added_rows(proposal, print)
+    assert [(row.problem, row.measured) for row in rows] == [("", ())]
+    verdict = "the rerun here: 40 of 40 topic values are equal: identical."
+    assert any(
+        line.startswith(f"bm25 on {values['dataset']}/twenty-topics, {verdict}") for line in rows.notes
+    )
+
+
 def test_the_run_of_a_whole_corpus_is_compared_with_published_topic_values(
     official: Path, honest: LoggedScore, server: tuple[str, Path, Path], proposal: Path
 ) -> None:
@@ -211,6 +224,8 @@ def test_the_run_of_a_whole_corpus_is_compared_with_published_topic_values(
     assert [(row.problem, row.measured) for row in rows] == [("", ("the run at its address",))]
     note = "bm25 on touche-2022-task-2, the run at its address: 100 of 100 topic values are equal: identical."
     assert any(line.startswith(note) for line in rows.notes)
+    # Both means are reached, which shows less, and is said once.
+    assert sum(line.startswith("a mean that a rerun reaches shows at most") for line in rows.notes) == 1
 
 
 def test_a_run_without_judgments_here_is_not_evaluated(honest: LoggedScore, proposal: Path) -> None:

@@ -113,6 +113,23 @@ def test_a_baseline_that_is_as_it_was_passes(touche: Touche, clone: Path) -> Non
     assert [lines[2], *lines[4:]] == ["", "expected results: 1 passed, 1 missing"]
 
 
+def test_what_a_mean_shows_is_printed_once_if_a_rerun_reaches_one(
+    touche: Touche, clone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pinned means, and published ones that aren't reached, show nothing else than the table."""
+    note = "a mean that a rerun reaches shows at most that the two runs are similar: "
+    published = ENTRY.replace("pinned = {value}", 'published = {value}\nsource = "t"')
+    summary = clone / "summary.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    for values, times in (([], 0), ([0.4], 0), ([0.4, SCORE], 1), ([SCORE, SCORE], 1)):
+        entries = [published.format(value=value) for value in values]
+        expect(clone, "".join([ENTRY.format(value=SCORE), *entries]))
+        summary.unlink(missing_ok=True)
+        _, out, _ = touche("regress", "--report", clone / "page")
+        page = Path(out.splitlines()[-1]).read_text(encoding="utf-8")
+        assert [text.count(note) for text in (out, summary.read_text(encoding="utf-8"), page)] == 3 * [times]
+
+
 def test_what_another_implementation_scores_fails_nothing(touche: Touche, clone: Path) -> None:
     """With the entry's own measure: the baseline's nDCG@10 is 0.50454, and its nDCG@5 is 0.50894."""
     reported = ENTRY.replace("pinned", 'source = "t"\nreported').replace("nDCG@5", "nDCG@10")

@@ -1,6 +1,7 @@
 """Published values with their reruns: which rows of the log count."""
 
 import json
+import runpy
 from pathlib import Path
 
 import pytest
@@ -89,6 +90,35 @@ def test_a_later_rerun_that_lacks_a_published_topic_value_is_shown_and_not_green
     append_to_log(log, rows)
     assert relevance().on_topics == rows[1] and not relevance().reproduces_topics
     assert relevance().last is None
+    assert package.reproductions(TASK).notes == (f"dirichletlm on {ten}: 9 of 10 topic values are equal.",)
+
+
+def test_a_dimension_that_was_not_rerun_is_not_equal(log: Path) -> None:
+    ten = f"{TASK}/ten-topics"
+    append_to_log(log, [rerun(ten, 0.5, expected=0.5, topics=10, reproduced=10)])
+    [note] = package.reproductions(TASK).notes
+    assert (
+        note.startswith(f"dirichletlm on {ten}: 10 of 20 topic values are equal.") and "identical" not in note
+    )
+
+
+def test_a_rerun_that_reaches_a_published_mean_comes_with_what_that_shows(log: Path) -> None:
+    append_to_log(log, [rerun(TASK, 0.7)])
+    assert package.reproductions(TASK).notes == ()
+    append_to_log(log, [rerun(TASK, 0.626)])
+    [note] = package.reproductions(TASK).notes
+    assert note.startswith("a mean that a rerun reaches shows at most that the two runs are similar: ")
+
+
+def test_the_page_links_a_public_run_and_says_the_verdict(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "docs" / "site"))
+    page = runpy.run_path(str(ROOT / "docs" / "site" / "matrix.py"))["matrix"]
+    assert '">the run</a>' not in page() and "topic values are equal" not in page()
+    ten = f"{TASK}/ten-topics"
+    append_to_log(log, [rerun(TASK, 0.626, run="https://example.org/run.txt", md5="0" * 32)])
+    append_to_log(log, [rerun(ten, 0.5, expected=0.5, topics=10, reproduced=9)])
+    assert '<a href="https://example.org/run.txt">the run</a>' in page()
+    assert "ranking the judged passages.</b>\n9 of 10 topic values are equal." in page()
 
 
 def test_reproduced_topics_and_samples_are_shown_by_the_command(touche: Touche, log: Path) -> None:
@@ -104,7 +134,8 @@ def test_reproduced_topics_and_samples_are_shown_by_the_command(touche: Touche, 
     assert code == 0
     assert line.split()[5:11] == ["0.626", "0.466", "0.36", "10", "of", "10"]
     assert line.endswith("2026-01-02, ten-topics  not rerun yet; touche data fetch gets the corpus")
-    assert f"dirichletlm reproduced 20 of 20 published topic values on {ten}" in out
+    assert f"dirichletlm on {ten}: 20 of 20 topic values are equal: identical. On 10 topics, 0.009% of" in out
+    assert "its formula and analysis, not its frequencies." in out
     assert "– in on a sample: no sample pins this value" in touche("tasks", "--reproductions")[1]
     (first, *_) = json.loads(touche("tasks", TASK, "--reproductions", "--format", "json")[1])
     assert first["on_topics"]["topics"] == 10 and first["on_sample"]["date"] == "2026-01-02"

@@ -112,6 +112,19 @@ def test_a_given_run_that_is_a_published_one_stands_on_the_board_once(reports: R
         reports.part(*runs, reference="cta")
 
 
+def test_a_run_that_equals_a_published_one_comes_with_the_verdict(
+    touche: Touche, official: Path, tmp_path: Path
+) -> None:
+    """Its topic values are equal in both dimensions, which the report shows one by one."""
+    run = official / "runs" / "touche-2022-task-2" / "puss-in-boots-1.run"
+    code, out, _ = touche("report", run, "--task", "touche-2022-task-2", "-o", tmp_path / "page")
+    page = unescape(Path(out.strip()).read_text(encoding="utf-8"))
+    verdict = "BM25-Baseline, published as Puss in Boots (BM25-Baseline): 100 of 100 topic values are equal: "
+    assert (
+        code == 0 and page.count(f'<p class="note">{verdict}identical. On 50 topics, none of 282 pairs') == 1
+    )
+
+
 def test_a_run_is_the_published_one_by_every_evaluator_if_it_is_by_one(reports: Reports) -> None:
     """The table does not say by which evaluator it is; the run has another value by the other one."""
     unjudged = run_of("1 x a", *ALL[1:], tag="mask")  # 1.0 by touche

@@ -28,8 +28,8 @@ def overlap(runs: Sequence[Path], task: str | None, baseline: tuple[Path, Path] 
     correlation, and rank-biased overlap, which weights early ranks most. Kendall's correlation is computed
     twice: over the documents that both runs rank, and over the union of both rankings. Each value is the
     mean over the topics in at least one of the two runs. With --task, the table adds the root mean square
-    error of the topic scores and the p-value of the paired t-test. The scores are trec_eval's, which also
-    scores the topics that a run lacks.
+    error of the topic scores, and a sentence says whether the two runs are the same system. The scores are
+    trec_eval's, which also scores the topics that a run lacks.
 
     --baseline takes two more runs: the baseline that the first RUN improves on, and a rerun of this baseline.
     ER (effect ratio) is the share of the improvement that the second RUN reproduces; 1 means all of it.

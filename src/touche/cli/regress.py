@@ -20,7 +20,7 @@ from touche.io.grouping import group_by
 from touche.io.tables import Column, Sheet, signed, three_decimals
 from touche.regression import log_checking, published_cells
 from touche.regression import outcomes as verdicts
-from touche.regression.outcomes import COLUMNS, Regression, summary
+from touche.regression.outcomes import COLUMNS, Regression, summary, what_reruns_show
 from touche.regression.running import regress as run_regression
 from touche.runners.limits import Limits
 from touche.tasks.public_runs import DIFFERENT, NOT_LISTED, NOT_PUBLIC, value_name
@@ -222,11 +222,7 @@ def _sheets(regression: Regression, per_topic: bool) -> Iterator[Sheet]:
         notes.append(f"{verdicts.MISSING}: {advice}")
     notes += [f"{verdicts.NOT_INSTALLED}: {remark}" for remark in regression.not_installed]
     notes.append(f"expected results: {summary(regression)}")
-    notes += [
-        f"{outcome.expected.command} on {outcome.expected.dataset}: {outcome.same_system}"
-        for outcome in regression
-        if outcome.same_system
-    ]
+    notes += what_reruns_show(regression)
     checked = [outcome for outcome in regression if outcome.verdict != verdicts.MISSING]
     yield Sheet(COLUMNS, checked, notes, colours=_COLOURS)
     agreements = [agreement for outcome in regression for agreement in outcome.agreements]

@@ -3,8 +3,6 @@
 from collections.abc import Iterator, Sequence
 
 from touche.evaluation.agreement import FAR, NEAR, Overlap, ScoredOverlap
-from touche.evaluation.comparison import UNDEFINED
-from touche.evaluation.significance import printed_p
 from touche.io.tables import Column, Sheet, three_decimals
 
 _PAIR = [Column("A", "run_a"), Column("B", "run_b")]
@@ -28,7 +26,6 @@ _SCORES = [
     Column("mean A", "mean_a", three_decimals),
     Column("mean B", "mean_b", three_decimals),
     Column("RMSE", "rmse", three_decimals),
-    Column("p t", "p_t_test", printed_p, missing=UNDEFINED),
 ]
 _EFFECTS = [
     Column("ER", "effect_ratio", three_decimals, missing="the original scores as its baseline"),

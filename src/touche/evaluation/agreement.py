@@ -22,7 +22,6 @@ from touche.evaluation.judged import judged
 from touche.evaluation.notes import all_warnings
 from touche.evaluation.same_system import same_system
 from touche.evaluation.scoring import Scored, ranks_stances, score, unique_names
-from touche.evaluation.significance import differences_of, t_test
 from touche.io.grouping import group_by
 from touche.io.identifiers import in_order
 from touche.io.progress import watched
@@ -73,7 +72,6 @@ class ScoredOverlap(Overlap):
         task, dataset, dimension, qrels, measure, evaluator: what is scored, as in ``Score``.
         mean_a, mean_b: the measure's means.
         rmse: the root mean square error between topic scores, see ``rmse``.
-        p_t_test: the paired t-test's two-sided p-value; None if all topics differ by the same amount.
         effect_ratio, delta_ri: how much of an improvement is reproduced, see these functions; None if
             undefined, or without a baseline.
     """
@@ -87,7 +85,6 @@ class ScoredOverlap(Overlap):
     mean_a: float
     mean_b: float
     rmse: float
-    p_t_test: float | None
     effect_ratio: float | None
     delta_ri: float | None
 
@@ -192,12 +189,16 @@ def _verdicts(
         scored: the scores of all runs, computed by the organizers' script.
 
     Returns:
-        None if the measure isn't nDCG@5, whose values are published.
+        No sentence if the measure isn't nDCG@5, whose values are published.
     """
-    of_run = group_by(scored, lambda one: one.run.path)
+    values = {
+        path: {one.judged.dimension: one.evaluation.per_topic for one in of_run}
+        for path, of_run in group_by(scored, lambda one: one.run.path).items()
+    }
+    measure = str(scored[0].judged.measure)
     verdicts = []
     for a, b in pairs:
-        verdict = same_system(task, of_run[a.path], of_run[b.path])
+        verdict = same_system(task, measure, values[a.path], values[b.path], a.tag)
         if verdict:
             verdicts.append(f"{names[a.path]} and {names[b.path]}: {verdict}" if len(pairs) > 1 else verdict)
     return tuple(verdicts)
@@ -270,7 +271,6 @@ def scored_overlap(unscored: Overlap, task: Task, a: Scored, b: Scored, *baselin
         mean_a=mean_a,
         mean_b=mean_b,
         rmse=rmse(scores_a, scores_b),
-        p_t_test=t_test(differences_of(scores_a, scores_b)),
         effect_ratio=effect,
         delta_ri=ri_difference,
     )

@@ -26,7 +26,7 @@ from touche.evaluation.leaderboard import (
     unjudged_limit,
     why_no_rank,
 )
-from touche.evaluation.same_system import closeness, verdict_sentences
+from touche.evaluation.same_system import same_system
 from touche.evaluation.scoring import ByEvaluator, Judged, Scored, by_evaluator
 from touche.evaluation.significance import differences_of
 from touche.evaluation.stances import StanceEvaluation
@@ -76,7 +76,7 @@ def score_notes(scored: Sequence[Scored], task: Task | None, ranks: Mapping[Scor
         *_grouped(groups, _not_by_trec_eval),
         *_grouped(groups, lambda group: chain(_disagreement(group), _standing(group, task, ranks))),
         *_other_sizes(scored),
-        *_equal_to_published(groups, task),
+        *equal_to_published(groups, task),
         *_grouped(groups, partial(_among_reported, task=task)),
         *_without_stances(scored, task),
     ]
@@ -132,8 +132,13 @@ def _not_by_trec_eval(group: ByEvaluator) -> Iterator[str]:
         yield f"all grades are below 0 in {_listed(in_run)}, where trec_eval can crash; we count 0 instead"
 
 
-def _equal_to_published(groups: Iterable[ByEvaluator], task: Task | None) -> Iterator[str]:
-    """Yields a sentence per run that equals a published run in every topic and ranked dimension."""
+def equal_to_published(groups: Iterable[ByEvaluator], task: Task | None) -> Iterator[str]:
+    """Yields the verdict on each run that equals a published run in every topic and ranked dimension.
+
+    Args:
+        groups: the runs' scores in all ranked dimensions. Without one of them, no run equals a published one.
+        task: their task, if there is one.
+    """
     by_run: dict[tuple[str, str], dict[str, Mapping[str, float]]] = {}  # then by dimension and topic
     for group in groups:
         first = _first(group)
@@ -152,9 +157,8 @@ def _equal_to_published(groups: Iterable[ByEvaluator], task: Task | None) -> Ite
                 for row in equal
                 if row.low is not None and row.high is not None
             ]
-            close = closeness(task, measure, values, values, equal[0].tag)
-            verdict = f": {verdict_sentences(close)}" if close else ""
-            yield f"{name}, published as {rows}{verdict.rstrip('.')}{''.join(intervals)}"
+            verdict = same_system(task, measure, values, values, equal[0].tag).rstrip(".")
+            yield f"{name}, published as {rows}: {verdict}{''.join(intervals)}"
 
 
 def _among_reported(group: ByEvaluator, task: Task | None) -> Iterator[str]:

@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from math import comb
+from itertools import product
+from math import comb, prod
 from statistics import fmean
 
 import numpy as np
@@ -17,7 +18,6 @@ from numpy.typing import NDArray
 
 from touche.errors import counted
 from touche.evaluation.equality import SMALLEST_DIFFERENCE
-from touche.evaluation.scoring import Scored
 from touche.tasks import Task
 from touche.tasks import task as task_with_id
 from touche.tasks.per_topic import TopicValues, runs_with_topics, tasks_with_topics
@@ -31,13 +31,131 @@ EQUAL = 0.9  # the share of a reproduced run's values that are equal, at least
 OTHER_TEAMS = 0.01  # the share of pairs of different teams' runs that may be as close as a reproduced run
 SAME_TEAM = 0.10  # the same for pairs of one team's runs, many of which are variants of one system
 SIMILAR_MEANS = 0.05  # the share of pairs of different teams' runs whose means may be as close
-_SETS = 200  # random sets of topics, over which means are compared
-_OF_PASSAGES = "touche-2022-task-2"
-_NEAREST = {"argument": "touche-2021-task-1", "sentence pair": "touche-2021-task-1"}  # by the ranked unit
 FITTED = (
     "The shares are for independent systems, but the rerun ranks with frequencies that were fitted to the "
     "original's scores: the equal values show its formula and analysis, not its frequencies."
 )
+_ON_MEANS = "The means differ by at most {:.3f}, and so do those of {}: {}."
+_SETS = 200  # random sets of topics, over which means are compared
+_TOLERANCE = 0.01  # between a published mean and dirichletlm's, as an example
+_DIFFERENT_TEAMS = "different teams' runs"
+_OF_ARGUMENTS = "touche-2021-task-1"
+_OF_PASSAGES = "touche-2022-task-2"
+
+
+def same_system(
+    task: Task,
+    measure: str,
+    original: TopicValues,
+    rerun: TopicValues,
+    tag: str = "",
+    *,
+    fitted: bool = False,
+) -> str:
+    """Returns whether a rerun is the same system as its original, in sentences.
+
+    Args:
+        task, measure, original, rerun, tag: as for ``closeness``.
+        fitted: as for ``verdict_sentences``.
+
+    Returns:
+        The sentences. If no values of the task's topics are published, they are about means. Empty if the
+        measure isn't nDCG@5, the only one with published values of topics.
+    """
+    if measure != MEASURE.name:
+        return ""
+    close = closeness(task, measure, original, rerun, tag)
+    if close:
+        return verdict_sentences(close, fitted=fitted)
+    topics = set[str]().union(*original.values(), *rerun.values())
+    differences = [
+        fmean(original[name].get(topic, 0) - rerun[name].get(topic, 0) for topic in topics)
+        for name in original
+    ]  # a topic that a run lacks counts 0
+    return means_sentence(task, max(map(abs, differences)), len(topics))
+
+
+def verdict_sentences(close: "Closeness", *, fitted: bool = False) -> str:
+    """Returns a verdict with the counts that decide it.
+
+    Args:
+        close: how close the rerun is.
+        fitted: whether the rerun ranks with statistics that were fitted to the original's scores. The shares
+            of pairs are for independent systems, and such a rerun isn't independent.
+    """
+    is_shown = close.verdict in (IDENTICAL, REPRODUCED)
+    equal = f"{close.equal} of {close.values} topic values are equal"
+    topics = counted(close.topics, "topic")
+    if is_shown:
+        teams = _pairs(close.share_of_pairs, close.pairs, _DIFFERENT_TEAMS)
+        verdict = f"{equal}: {close.verdict}. On {topics}, {teams} would pass."
+    elif close.verdict == NOT_SHOWN and close.equal == close.values:
+        teams = _pairs(close.share_of_pairs, close.pairs, _DIFFERENT_TEAMS)
+        one_team = _pairs(close.share_of_team_pairs, close.team_pairs, "one team's runs")
+        verdict = f"{equal}, but on {topics} so are {teams} and {one_team}: {NOT_SHOWN}."
+    else:
+        teams = _pairs(close.share_of_means, close.pairs, _DIFFERENT_TEAMS)
+        verdict = f"{equal}. {_ON_MEANS.format(close.difference, teams, close.verdict)}"
+    copy = "a copy, so it is reproduced, too" if is_shown else "a copy"
+    as_close = [f"{name}, {copy}" for name in close.copies]
+    if close.same_team:
+        as_close.append(f"{close.same_team} of the same team")
+    if close.other_teams:
+        as_close.append(f"{close.other_teams} of other teams")
+    others = f"Other published runs as close: {'; '.join(as_close) or 'none'}."
+    next_run = f"The next has {close.next} of {close.values}."
+    return " ".join([verdict, others, next_run, *([FITTED] if fitted and is_shown else [])])
+
+
+def means_sentence(task: Task, difference: float, topics: int) -> str:
+    """Returns what two means can show without values of topics: at most that two runs are similar.
+
+    Args:
+        task: the task. If no values of its topics are published, a similar task's pairs of runs are counted.
+        difference: the largest difference between the two runs' means, over the dimensions.
+        topics: the number of topics that the means cover. Pairs of runs are compared on as many, or on all if
+            these are fewer.
+    """
+    nearest = _OF_ARGUMENTS if task.rules.unit in ("argument", "sentence pair") else _OF_PASSAGES
+    task_id = task.id if task.id in tasks_with_topics() else nearest
+    teams, share = _pairs_within(task_id, difference, topics)
+    return _ON_MEANS.format(difference, teams, _by_means(share))
+
+
+def note_on_means() -> str:
+    """Returns what it shows that a rerun reaches a published mean; printed below such means."""
+    arguments, _ = _pairs_within(_OF_ARGUMENTS, _TOLERANCE, 50)
+    passages, _ = _pairs_within(_OF_PASSAGES, _TOLERANCE, 50)
+    return (
+        f"a mean that a rerun reaches shows at most that the two runs are {SIMILAR}: {arguments}, and "
+        f"{passages}, have means within {_TOLERANCE} ({MEASURE.name}, relevance)"
+    )
+
+
+def _by_means(share: float) -> str:
+    """Returns the verdict if a share of pairs of different teams' runs have means that are as close."""
+    return SIMILAR if share <= SIMILAR_MEANS else NOT_SHOWN
+
+
+def _pairs_within(task_id: str, difference: float, topics: int) -> tuple[str, float]:
+    """Returns how many pairs of a task's runs have means for relevance that differ by at most so much.
+
+    Returns:
+        The number in words, and as a share.
+    """
+    published = _published_runs(task_id, MEASURE.name, ("relevance",))
+    assert published is not None  # these tasks have tables
+    share = _share_of_means(published, min(topics, len(published.topics)), difference)
+    pairs = int((~published.same_team).sum())
+    return f"{_pairs(share, pairs, _DIFFERENT_TEAMS)} in {task_id}", share
+
+
+def _pairs(share: float, number: int, whose: str) -> str:
+    """Returns a share of a number of pairs in words, with two digits."""
+    if not share:
+        return f"none of {number:,} pairs of {whose}"
+    percent = f"{float(f'{100 * share:.2g}'):g}%" if share >= 1e-6 else "less than 0.0001%"
+    return f"{percent} of pairs of {whose}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,9 +170,10 @@ class Closeness:
         values: how many values are compared, one per topic and dimension.
         equal: how many of these are equal, to the published tables' decimals.
         difference: the largest difference between the two runs' means, over the dimensions.
-        copies: how many other published runs equal the original in each of the task's topics.
-        other_teams: how many other teams' runs, without copies, are as close to the original as the rerun.
-        same_team: how many of the same team's runs, without copies, are as close.
+        copies: the other published runs that equal the original in each of the task's topics.
+        same_team: how many of the same team's runs, without copies, are as close to the original as the
+            rerun.
+        other_teams: how many other teams' runs, without copies, are as close.
         next: the most values that any run that isn't as close has in common with the original.
         pairs: the number of pairs of different teams' runs.
         share_of_pairs: the share of these pairs with at least as many equal values, as the mean over all sets
@@ -69,9 +188,9 @@ class Closeness:
     values: int
     equal: int
     difference: float
-    copies: int
-    other_teams: int
+    copies: Sequence[str]
     same_team: int
+    other_teams: int
     next: int
     pairs: int
     share_of_pairs: float
@@ -89,157 +208,7 @@ class Closeness:
         is_rare = self.share_of_pairs <= OTHER_TEAMS and self.share_of_team_pairs <= SAME_TEAM
         if is_rare and self.equal >= EQUAL * self.values:
             return IDENTICAL if self.equal == self.values else REPRODUCED
-        return SIMILAR if self.share_of_means <= SIMILAR_MEANS else NOT_SHOWN
-
-
-def same_system(task: Task, original: Sequence[Scored], rerun: Sequence[Scored]) -> str:
-    """Returns whether a rerun is the same system as its original, in sentences.
-
-    Args:
-        task: the task.
-        original, rerun: both runs' scores in the same dimensions, computed by the organizers' script.
-
-    Returns:
-        The sentences; empty if the measure isn't nDCG@5, the only one with published values of topics.
-    """
-    if str(original[0].judged.measure) != MEASURE.name:
-        return ""
-    values, rerun_values = (
-        {one.judged.dimension: one.evaluation.per_topic for one in scored} for scored in (original, rerun)
-    )
-    close = closeness(task, MEASURE.name, values, rerun_values, original[0].run.tag)
-    if close is not None:
-        return verdict_sentences(close)
-    topics = set[str]().union(*values.values(), *rerun_values.values())
-    differences = [
-        fmean(values[name].get(topic, 0) - rerun_values[name].get(topic, 0) for topic in topics)
-        for name in values
-    ]  # a topic that a run lacks counts 0
-    return means_sentence(task, max(map(abs, differences)), len(topics))
-
-
-def verdict_sentences(close: Closeness, *, fitted: bool = False) -> str:
-    """Returns a verdict with the counts that decide it.
-
-    Args:
-        close: how close the rerun is.
-        fitted: whether the rerun ranks with statistics that were fitted to the original's scores. The shares
-            of pairs are for independent systems, and such a rerun isn't independent.
-    """
-    topics = counted(close.topics, "topic")
-    equal = f"{close.equal} of {close.values} topic values are equal"
-    teams = f"{_percent(close.share_of_pairs, close.pairs)} of different teams' runs"
-    if close.verdict in (IDENTICAL, REPRODUCED):
-        first = f"{equal}: {close.verdict}. On {topics}, {teams} would pass."
-    elif close.verdict == NOT_SHOWN and close.equal == close.values:
-        one_team = f"{_percent(close.share_of_team_pairs, close.team_pairs)} of one team's runs"
-        first = f"{equal}, but on {topics} so are {teams} and {one_team}: {NOT_SHOWN}."
-    else:
-        means = f"the means differ by at most {close.difference:.3f}"
-        as_close = f"{_percent(close.share_of_means, close.pairs)} of different teams' runs are as close"
-        first = f"{equal}, and {means}; {as_close}: {close.verdict}."
-    kinds = {
-        "a copy": close.copies,
-        "of the same team": close.same_team,
-        "of another team": close.other_teams,
-    }
-    number = sum(kinds.values())
-    next_run = f"the next has {close.next} of {close.values}"
-    if not number:
-        others = f"No other published run comes as close; {next_run}."
-    elif number == 1:
-        [kind] = [kind for kind, runs in kinds.items() if runs]
-        others = f"Of the other published runs, one comes as close, {kind}; {next_run}."
-    else:
-        which = ", ".join(f"{runs} {kind}" for kind, runs in kinds.items() if runs)
-        others = f"Of the other published runs, {number} come as close ({which}); {next_run}."
-    independent = f" {FITTED}" if fitted and close.verdict in (IDENTICAL, REPRODUCED) else ""
-    return f"{first} {others}{independent}"
-
-
-def means_sentence(task: Task, difference: float, topics: int) -> str:
-    """Returns what two means can show without values of topics: at most that two runs are similar.
-
-    Args:
-        task: the task. If no values of its topics are published, a similar task's pairs of runs are counted.
-        difference: the largest difference between the two runs' means, over the dimensions.
-        topics: the number of topics that the means cover. Pairs of runs are compared on as many, or on all if
-            these are fewer.
-    """
-    task_id = task.id if task.id in tasks_with_topics() else _NEAREST.get(task.rules.unit, _OF_PASSAGES)
-    table = _table(task_id, MEASURE.name, ("relevance",))
-    assert table is not None  # each of these tasks has a table
-    share = _share_of_means(table, min(topics, len(table.topics)), difference)
-    pairs = f"{_percent(share, int((~table.same_team).sum()))} of different teams' runs in {task_id}"
-    verdict = SIMILAR if share <= SIMILAR_MEANS else NOT_SHOWN
-    return f"The means differ by at most {difference:.3f}, and so do those of {pairs}: {verdict}."
-
-
-def _percent(share: float, pairs: int) -> str:
-    """Returns a share of pairs in words, with two digits."""
-    if not share:
-        return f"none of {pairs:,} pairs"
-    return f"{100 * share:.2g}% of pairs" if share >= 1e-6 else "less than 0.0001% of pairs"
-
-
-@dataclass(frozen=True)
-class _Table:
-    """The published values of a task's runs that have a value for each topic.
-
-    Attributes:
-        teams, tags: each run's team and tag.
-        topics: the topics.
-        values: the runs' values, in the shape (runs, dimensions, topics).
-        first, second: the indexes of both runs of each pair, without copies.
-        same_team: whether a pair's runs are from one team.
-        equal: each pair's number of equal dimensions by topic, in the shape (pairs, topics).
-    """
-
-    teams: NDArray[np.str_]
-    tags: NDArray[np.str_]
-    topics: list[str]
-    values: NDArray[np.float64]
-    first: NDArray[np.intp]
-    second: NDArray[np.intp]
-    same_team: NDArray[np.bool_]
-    equal: NDArray[np.intp]
-
-
-@cache
-def _table(task_id: str, measure: str, dimensions: tuple[str, ...]) -> _Table | None:
-    """Returns a task's published topic values in these dimensions; None if there are fewer than two runs."""
-    runs = runs_with_topics(task_with_id(task_id), measure)
-    topics = sorted(
-        {topic for run in runs for dimension in dimensions for topic in run.values.get(dimension, ())}
-    )
-    complete = [
-        run for run in runs if all(run.values.get(name, {}).keys() >= {*topics} for name in dimensions)
-    ]
-    if len(complete) < 2:
-        return None
-    values = np.array([_values_of(run.values, dimensions, topics) for run in complete])
-    teams = np.array([run.team for run in complete])
-    first, second = np.triu_indices(len(complete), 1)
-    equal = (values[first] == values[second]).sum(axis=1)
-    differ = ~(equal == len(dimensions)).all(axis=1)
-    return _Table(
-        teams=teams,
-        tags=np.array([run.tag for run in complete]),
-        topics=topics,
-        values=values,
-        first=first[differ],
-        second=second[differ],
-        same_team=(teams[first] == teams[second])[differ],
-        equal=equal[differ],
-    )
-
-
-def _values_of(values: TopicValues, dimensions: Sequence[str], topics: Sequence[str]) -> list[list[float]]:
-    """Returns a run's values as a row per dimension, rounded like the tables; nan for a missing topic."""
-    return [
-        [rounded(values[name][topic]) if topic in values.get(name, {}) else np.nan for topic in topics]
-        for name in dimensions
-    ]
+        return _by_means(self.share_of_means)
 
 
 def closeness(
@@ -259,65 +228,127 @@ def closeness(
         None if no values of topics are published for these dimensions, or there is no topic to compare.
     """
     dimensions = tuple(original)
-    table = _table(task.id, measure, dimensions)
-    if table is None:
+    published = _published_runs(task.id, measure, dimensions)
+    all_topics = published.topics if published else []
+    topics = [topic for topic in all_topics if all(topic in original[name] for name in dimensions)]
+    if published is None or not topics:
         return None
-    topics = [topic for topic in table.topics if all(topic in original[name] for name in dimensions)]
-    if not topics:
-        return None
-    original_values = np.array(_values_of(original, dimensions, topics))
-    rerun_values = np.array(_values_of(rerun, dimensions, topics))  # nan isn't equal to anything
-    positions = [table.topics.index(topic) for topic in topics]
-    equal = int((original_values == rerun_values).sum())
-    difference = float(abs(original_values.mean(axis=1) - np.nan_to_num(rerun_values).mean(axis=1)).max())
-    published = table.values[:, :, positions]
-    in_common = (published == original_values).sum(axis=(1, 2))
-    # The original itself is the published run with all its values, preferably the one with its tag.
-    same = np.flatnonzero(in_common == len(topics) * len(dimensions))
-    itself = next((index for index in same if table.tags[index] == tag), next(iter(same), None))
-    is_copy = np.zeros(len(published), bool)
-    from_team = np.zeros(len(published), bool)
+    # The two runs:
+    original_values = _array(original, dimensions, topics)
+    rerun_values = _array(rerun, dimensions, topics)
+    equal = int((original_values == rerun_values).sum())  # nan isn't equal to anything
+    differences = original_values.mean(axis=1) - np.nan_to_num(rerun_values).mean(axis=1)
+    difference = float(abs(differences).max())
+    # The other published runs on the same topics:
+    values = published.values[:, :, [all_topics.index(topic) for topic in topics]]
+    in_common = (values == original_values).sum(axis=(1, 2))
+    # Of the published runs with all its values, the original is preferably the one with its tag.
+    originals = np.flatnonzero(in_common == original_values.size)
+    itself = max(originals, key=lambda run: published.tags[run] == tag, default=None)
+    is_copy = np.zeros(len(values), bool)
+    from_team = np.zeros(len(values), bool)
     if itself is not None:
-        is_copy = (table.values == table.values[itself]).all(axis=(1, 2))  # also true for itself
-        from_team = table.teams == table.teams[itself]
+        is_copy = (published.values == published.values[itself]).all(axis=(1, 2))  # also true for itself
+        from_team = published.teams == published.teams[itself]
     as_close = (in_common >= equal) & ~is_copy
-    shares = _shares(table, len(topics), equal)
+    # All pairs of published runs:
+    shares = _shares_of_sets(published, len(topics), equal)
+    same_team = published.same_team
     return Closeness(
         topics=len(topics),
-        values=len(topics) * len(dimensions),
+        values=original_values.size,
         equal=equal,
         difference=difference,
-        copies=max(0, int(is_copy.sum()) - 1),
-        other_teams=int((as_close & ~from_team).sum()),
+        copies=[
+            f"{published.teams[run]} ({published.tags[run]})"
+            for run in np.flatnonzero(is_copy)
+            if run != itself
+        ],
         same_team=int((as_close & from_team).sum()),
+        other_teams=int((as_close & ~from_team).sum()),
         next=int(in_common[in_common < equal].max(initial=0)),
-        pairs=int((~table.same_team).sum()),
-        share_of_pairs=float(shares[~table.same_team].mean()),
-        team_pairs=int(table.same_team.sum()),
-        share_of_team_pairs=float(shares[table.same_team].mean()),
-        share_of_means=_share_of_means(table, len(topics), difference),
+        pairs=int((~same_team).sum()),
+        share_of_pairs=float(shares[~same_team].mean()),
+        team_pairs=int(same_team.sum()),
+        share_of_team_pairs=float(shares[same_team].mean()),
+        share_of_means=_share_of_means(published, len(topics), difference),
     )
 
 
-def _shares(table: _Table, topics: int, least: int) -> NDArray[np.float64]:
-    """Returns, for each pair, the share of sets of ``topics`` topics with at least ``least`` equal values."""
-    counts, which = np.unique(np.sort(table.equal, axis=1), axis=0, return_inverse=True)
-    shares = [share_of_sets(Counter(row.tolist()), topics, least) for row in counts]
-    return np.array(shares)[which.ravel()]
+@dataclass(frozen=True)
+class _PublishedRuns:
+    """A task's published runs that have a value for each topic, and their pairs.
+
+    Runs that are equal in every topic aren't a pair: they are copies, which means the same system.
+
+    Attributes:
+        teams, tags: each run's team and tag.
+        topics: the topics.
+        values: the runs' values, in the shape (runs, dimensions, topics).
+        first, second: the indexes of both runs of each pair.
+        same_team: whether a pair's runs are from one team.
+        equal: each pair's number of equal dimensions by topic, in the shape (pairs, topics).
+    """
+
+    teams: NDArray[np.str_]
+    tags: NDArray[np.str_]
+    topics: list[str]
+    values: NDArray[np.float64]
+    first: NDArray[np.intp]
+    second: NDArray[np.intp]
+    same_team: NDArray[np.bool_]
+    equal: NDArray[np.intp]
 
 
-def _share_of_means(table: _Table, topics: int, difference: float) -> float:
-    """Returns how many pairs of different teams' runs have means that differ by at most ``difference``."""
-    random = np.random.default_rng(0)
-    first = table.first[~table.same_team]
-    second = table.second[~table.same_team]
-    shares = []
-    for _ in range(_SETS):
-        chosen = random.choice(len(table.topics), topics, replace=False)
-        means = table.values[:, :, chosen].mean(axis=2)
-        distances = abs(means[first] - means[second]).max(axis=1)  # the largest over the dimensions
-        shares.append(float((distances <= difference + SMALLEST_DIFFERENCE).mean()))
-    return fmean(shares)
+@cache
+def _published_runs(task_id: str, measure: str, dimensions: tuple[str, ...]) -> _PublishedRuns | None:
+    """Returns a task's published topic values in these dimensions; None if there are fewer than two runs."""
+    runs = runs_with_topics(task_with_id(task_id), measure)
+    topics = sorted(
+        {topic for run in runs for dimension in dimensions for topic in run.values.get(dimension, ())}
+    )
+    complete = [
+        run for run in runs if all(run.values.get(name, {}).keys() >= {*topics} for name in dimensions)
+    ]
+    if len(complete) < 2:
+        return None
+    values = np.array([_array(run.values, dimensions, topics) for run in complete])
+    teams = np.array([run.team for run in complete])
+    first, second = np.triu_indices(len(complete), 1)
+    equal = (values[first] == values[second]).sum(axis=1)
+    differ = ~(equal == len(dimensions)).all(axis=1)
+    return _PublishedRuns(
+        teams=teams,
+        tags=np.array([run.tag for run in complete]),
+        topics=topics,
+        values=values,
+        first=first[differ],
+        second=second[differ],
+        same_team=(teams[first] == teams[second])[differ],
+        equal=equal[differ],
+    )
+
+
+def _array(values: TopicValues, dimensions: Sequence[str], topics: Sequence[str]) -> NDArray[np.float64]:
+    """Returns a run's values in the shape (dimensions, topics), rounded like the tables; nan for a missing
+    topic.
+    """
+    return np.array(
+        [
+            [rounded(values[name][topic]) if topic in values.get(name, {}) else np.nan for topic in topics]
+            for name in dimensions
+        ]
+    )
+
+
+def _shares_of_sets(published: _PublishedRuns, topics: int, least: int) -> NDArray[np.float64]:
+    """Returns, for each pair, the share of all sets of topics with at least ``least`` equal values."""
+    rows, row_of_pair = np.unique(np.sort(published.equal, axis=1), axis=0, return_inverse=True)
+    shares = np.zeros(len(rows))
+    # In the other rows, even the topics with the most equal values have fewer.
+    for row in np.flatnonzero(rows[:, -topics:].sum(axis=1) >= least):
+        shares[row] = share_of_sets(Counter(rows[row].tolist()), topics, least)
+    return shares[row_of_pair.ravel()]
 
 
 def share_of_sets(equal: Mapping[int, int], topics: int, least: int) -> float:
@@ -328,12 +359,26 @@ def share_of_sets(equal: Mapping[int, int], topics: int, least: int) -> float:
         topics: how many topics a set has.
         least: how many equal values are enough.
     """
-    sets = Counter({(0, 0): 1})  # how many sets there are with so many topics and so many equal values
-    for equal_in_topic, available in equal.items():
-        larger = Counter[tuple[int, int]]()
-        for (size, total), number in sets.items():
-            for added in range(min(available, topics - size) + 1):
-                larger[size + added, total + added * equal_in_topic] += number * comb(available, added)
-        sets = larger
-    enough = sum(number for (size, total), number in sets.items() if size == topics and total >= least)
-    return enough / comb(sum(equal.values()), topics)
+    none, *some = (equal.get(value, 0) for value in range(max(equal) + 1))
+    sets = 0
+    # A set has ``numbers[0]`` topics with 1 equal value, ``numbers[1]`` with 2, and so on. The rest has none.
+    for numbers in product(*(range(available + 1) for available in some)):
+        rest = topics - sum(numbers)
+        total = sum(number * value for value, number in enumerate(numbers, start=1))
+        if rest >= 0 and total >= least:
+            sets += comb(none, rest) * prod(map(comb, some, numbers))
+    return sets / comb(none + sum(some), topics)
+
+
+def _share_of_means(published: _PublishedRuns, topics: int, difference: float) -> float:
+    """Returns the share of pairs of different teams' runs whose means differ by at most ``difference``."""
+    random = np.random.default_rng(0)
+    different_teams = ~published.same_team
+    shares = []
+    for _ in range(_SETS if topics < len(published.topics) else 1):
+        chosen = random.choice(len(published.topics), topics, replace=False)
+        means = published.values[:, :, chosen].mean(axis=2)
+        distances = abs(means[published.first] - means[published.second]).max(axis=1)
+        is_close = distances <= difference + SMALLEST_DIFFERENCE
+        shares.append(float(is_close[different_teams].mean()))
+    return fmean(shares)

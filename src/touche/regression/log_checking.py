@@ -20,6 +20,7 @@ from touche.baselines.expected import Expected, ExpectedTopics, read_expected
 from touche.data.fetching import fetch_content
 from touche.data.places import find, shipped_baselines
 from touche.errors import ToucheError, choice
+from touche.evaluation.same_system import note_on_means
 from touche.io.grouping import group_by
 from touche.io.identifiers import quoted
 from touche.io.origin import clone, earlier_commit_time
@@ -255,9 +256,11 @@ def _measured_again(row: LoggedScore, outcomes: Mapping[str, Sequence[Outcome]])
 
 
 def _notes(outcomes: Mapping[str, Sequence[Outcome]]) -> Iterator[str]:
-    """Yields what wasn't measured, and what the values of topics show."""
+    """Yields what wasn't measured, and what the values of topics and the means show."""
     for name, outcomes_there in outcomes.items():
         for outcome in outcomes_there:
             if outcome.verdict in (*UNCHECKED, FAILED) or outcome.same_system:
                 remark = outcome.same_system or f"not compared ({outcome.verdict})"
                 yield f"{outcome.expected.command} on {outcome.expected.dataset}, {name}: {remark}"
+            if outcome.reaches_mean:
+                yield note_on_means()

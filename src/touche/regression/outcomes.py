@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from touche.baselines.expected import Expected, ExpectedTopics
+from touche.baselines.expected import PUBLISHED, Expected, ExpectedScore, ExpectedTopics
 from touche.data.places import remedy_for
 from touche.errors import NotInstalledError, ToucheError, one_line
 from touche.evaluation.agreement import Overlap
-from touche.evaluation.same_system import closeness, verdict_sentences
+from touche.evaluation.same_system import note_on_means, same_system
 from touche.evaluation.scoring import Scored
 from touche.io.formats import MARKDOWN
 from touche.io.tables import Column, Sheet
@@ -79,6 +79,12 @@ class Outcome:
         return None if self.got is None else self.expected.difference(self.got)
 
     @property
+    def reaches_mean(self) -> bool:
+        """Whether a rerun's mean is within the tolerance of a published one."""
+        is_mean = isinstance(self.expected, ExpectedScore) and self.expected.needs_rerun
+        return is_mean and self.expected.kind == PUBLISHED and self.verdict == PASSED
+
+    @property
     def is_broken(self) -> bool:
         """Whether this makes the regression fail."""
         return self.verdict in BROKEN
@@ -104,12 +110,9 @@ class Outcome:
         """Whether the rerun is the same system as the published run, in sentences; empty if no values of
         topics were compared.
         """
-        entry = self.expected
-        if not isinstance(entry, ExpectedTopics) or not self.topics:
+        if not isinstance(self.expected, ExpectedTopics) or not self.topics:
             return ""
-        task, _ = dataset(entry.dataset)
-        close = closeness(task, entry.measure, entry.topic_values, self.topics, entry.tag)
-        return verdict_sentences(close, fitted=entry.fitted) if close else ""
+        return same_as_published(self.expected, self.topics)
 
     @property
     def record(self) -> dict[str, Any]:
@@ -127,6 +130,12 @@ class Outcome:
             "same_system": self.same_system,
             "agreements": [asdict(overlap) for overlap in self.agreements],
         }
+
+
+def same_as_published(entry: ExpectedTopics, rerun: TopicValues) -> str:
+    """Returns whether a rerun is the same system as the published run of an entry, in sentences."""
+    task, _ = dataset(entry.dataset)
+    return same_system(task, entry.measure, entry.topic_values, rerun, entry.tag, fitted=entry.fitted)
 
 
 def failed(entry: Expected, error: Exception) -> Outcome:
@@ -236,9 +245,24 @@ def summary(outcomes: Sequence[Outcome]) -> str:
     return ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
 
 
+def what_reruns_show(outcomes: Sequence[Outcome]) -> list[str]:
+    """Returns whether reruns are the same systems as published runs, and what reached means show.
+
+    The latter is one sentence for all reruns that reached a published mean; none if there is no such rerun.
+    """
+    sentences = [
+        f"{outcome.expected.command} on {outcome.expected.dataset}: {outcome.same_system}"
+        for outcome in outcomes
+        if outcome.same_system
+    ]
+    if any(outcome.reaches_mean for outcome in outcomes):
+        sentences.append(note_on_means())
+    return sentences
+
+
 def markdown(outcomes: Sequence[Outcome]) -> str:
     """Returns the outcomes as a Markdown table with a summary below."""
-    table = Sheet(COLUMNS, outcomes, notes=[summary(outcomes)])
+    table = Sheet(COLUMNS, outcomes, notes=[summary(outcomes), *what_reruns_show(outcomes)])
     return f"## Regression\n\n{MARKDOWN.sheet(table)}\n"
 
 

@@ -16,9 +16,10 @@ from touche.baselines.expected import (
 from touche.baselines.reruns import evaluation_command, rerun_command
 from touche.data.places import shipped, shipped_baselines
 from touche.data.remedies import reason_without
+from touche.evaluation.same_system import note_on_means
 from touche.io.grouping import group_by
 from touche.regression.log import LOG_FILE, LoggedScore, read_log
-from touche.regression.outcomes import PASSED
+from touche.regression.outcomes import PASSED, same_as_published
 from touche.trec.framed import Columns, Table
 
 
@@ -115,7 +116,7 @@ def reproductions(task: str | None = None) -> Table[Reproduction]:
     Returns:
         A ``touche.regression.reproductions.Reproduction`` per value, sorted by baseline and dataset. If a
         baseline has no published value on a dataset, its first score on the sample stands in. The notes say
-        how many published topic values were reproduced.
+        whether reruns on single topics are the same system.
 
     Raises:
         ToucheError: if there is no such task, or an expected.toml or the log is damaged.
@@ -135,14 +136,32 @@ def reproductions(task: str | None = None) -> Table[Reproduction]:
     return Table(Reproduction, tuple(records), notes=tuple(_notes(records)))
 
 
-def _notes(records: Iterable[Reproduction]) -> Iterator[str]:
-    """Yields how many published topic values each baseline reproduced on a dataset."""
+def _notes(records: Sequence[Reproduction]) -> Iterator[str]:
+    """Yields what reruns on single topics and on whole corpora show."""
     rows = [record.on_topics for record in records if record.on_topics]  # one per dimension
     by_run = group_by(rows, lambda row: (row.baseline, row.dataset))
     for (command, dataset), rows_of_run in by_run.items():
-        reproduced = sum(row.reproduced or 0 for row in rows_of_run)
-        total = sum(row.topics or 0 for row in rows_of_run)
-        yield f"{command} reproduced {reproduced} of {total} published topic values on {dataset}"
+        yield f"{command} on {dataset}: {verdict_on_topics(rows_of_run)}"
+    if any(record.on_corpus for record in records):
+        yield note_on_means()
+
+
+def verdict_on_topics(rows: Sequence[LoggedScore]) -> str:
+    """Returns whether a logged rerun of topic values is the same system as the published run, in sentences.
+
+    Args:
+        rows: the rerun's rows, one per dimension. If a topic differs, its value isn't in the log, so only the
+            equal ones are counted.
+    """
+    reproduced = sum(row.reproduced or 0 for row in rows)
+    total = sum(row.topics or 0 for row in rows)
+    if reproduced < total:
+        return f"{reproduced} of {total} topic values are equal."
+    name, _, _ = rows[0].baseline.partition(" ")
+    entries = (entry for entry in read_expected(name, [rows[0].dataset]) if isinstance(entry, ExpectedTopics))
+    [entry] = [entry for entry in entries if entry.command == rows[0].baseline]
+    published = entry.topic_values
+    return same_as_published(entry, {row.dimension: published[row.dimension] for row in rows})
 
 
 def _reproductions(name: str, log: Sequence[LoggedScore]) -> list[Reproduction]:

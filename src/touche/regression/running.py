@@ -37,6 +37,7 @@ from touche.regression.outcomes import (
     Regression,
     failed,
     markdown,
+    what_reruns_show,
 )
 from touche.regression.outcomes import junit as to_junit
 from touche.regression.pinning import update as update_pinned
@@ -196,7 +197,7 @@ def _write_page(outcomes: Sequence[Outcome], folder: Path, runner: str, command:
         command=command,
         parts=parts,
         outcomes=outcomes,
-        remarks=remarks,
+        remarks=[*remarks, *what_reruns_show(outcomes)],
     )
     return write(report, folder)
 

@@ -29,7 +29,7 @@ from touche.evaluation.leaderboard import (
     published_with,
     rank_of,
 )
-from touche.evaluation.notes import all_warnings, score_notes
+from touche.evaluation.notes import all_warnings, equal_to_published, score_notes
 from touche.evaluation.scores import Score, rows
 from touche.evaluation.scoring import ByEvaluator, Scored, by_evaluator, ranks_stances, score
 from touche.io.grouping import group_by
@@ -112,6 +112,7 @@ def task_report(
         reference=names[reference] if reference else _default_reference(runs_once, views, task),
         views=views,
         notes=notes,
+        equal_to_published=[*equal_to_published(rankings, task)],
         titles=titles,
         topics=first_results(documents_by_topic, scored, task, texts, titles),
         warnings=warnings,

@@ -342,6 +342,7 @@ class TaskReport:
         runs: the run files; empty if there are only published results.
         reference: the run that others are compared with; empty if there are fewer than two runs.
         notes: the runs' ranks, why evaluators differ, and why stances weren't compared, by dimension.
+        equal_to_published: the verdict on each run that equals a published run in every topic.
         titles: the topics' titles; empty if the topics file is missing.
         topics: first results by ranking name, each document once, best rank first. The name is the topic's
             number, or like ``1 PRO`` if stances are ranked separately.
@@ -357,6 +358,7 @@ class TaskReport:
     runs: Sequence[RunFile] = ()
     reference: str = ""
     notes: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    equal_to_published: list[str] = field(default_factory=list)
     titles: Mapping[str, str] = field(default_factory=dict)
     topics: Mapping[str, Sequence[ShownDocument]] = field(default_factory=dict)
     warnings: Sequence[str] = ()
