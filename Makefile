@@ -74,10 +74,10 @@ sanitize: $(READY)
 	$(SANITIZED) $(BIN)/pytest -p no:xdist tests/scan/test_kernel.py tests/documents/test_pieces.py --hypothesis-profile sanitize
 
 # Run every baseline twice on every available dataset, and check its scores. RUNNER=docker runs the images. Then check that formulas
-# still explain the scores of official runs, as far as these are available.
+# still explain the scores of official runs, as far as these are available; exit code 2 says that none is.
 regress: $(READY)
 	$(BIN)/touche regress --twice $(IN)
-	$(BIN)/touche identify --check
+	$(BIN)/touche identify --check || [ $$? = 2 ]
 
 # Write build/evidence.tar.gz: the runs of all baselines on the toy collection, with checksums. A release publishes it.
 evidence: $(READY)
