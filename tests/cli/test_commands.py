@@ -89,7 +89,7 @@ MISTYPED = {
     "evaluat run.txt": "Did you mean 'evaluate'?",
     "--quiet --verbose tasks": "--quiet and --verbose exclude each other; omit",
     "--quiet tasks --verbose": "--quiet and --verbose exclude each other; omit",
-    "run bm25 -i nowhere -o out": "nowhere: no such directory or dataset; check the path, or choose a dataset",
+    "run bm25 -i nowhere -o out": "nowhere: no such directory or dataset; check the path, or choose",
     "run bm25 -i ./nowhere -o out": f"a dataset that is here: {SPOT_CHECKS}",
     "overlap a.txt b.txt --task nowhere": "there is no task 'nowhere'; choose among ",
     "regress --dataset nowhere": "there is no dataset 'nowhere'; choose a task, which touche tasks lists, or",
