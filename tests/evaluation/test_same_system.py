@@ -7,9 +7,8 @@ from fractions import Fraction
 from itertools import combinations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
+from random_examples import given, st
 from touche import tasks
 from touche.evaluation.same_system import (
     IDENTICAL,
