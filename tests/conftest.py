@@ -21,6 +21,9 @@ from touche import cli
 from touche.data import places
 from touche.io import origin
 
+# Test files import helpers from these plugins before pytest loads them, which would be too late.
+pytest.register_assert_rewrite("browsers", "engines", "made_up_reports", "small_clone")
+
 ROOT = Path(__file__).parents[1]
 _shipped = places.shipped  # itself, because tests replace it
 Write = Callable[[str, str | bytes], Path]

@@ -52,7 +52,7 @@ class Engine:
 
         Args:
             changes: some of ``images``: a list of dictionaries with ``id``, ``names`` and ``labels``;
-                ``printed``: the lines of each build; ``code``: the exit code of each build; ``next_ids``: the
+                ``printed``: the lines of each build and pull; ``code``: their exit code; ``next_ids``: the
                 id that an image gets when it is built, by name; ``works_on``: the datasets that containers
                 rank; ``containers``: each container's label by name.
         """

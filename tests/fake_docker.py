@@ -52,6 +52,7 @@ def inspect(wanted: str, name: str) -> None:
         "{{.Id}}": image["id"],
         "{{len .RepoTags}}": len(image["names"]),
         "{{json .Config.Labels}}": json.dumps(image["labels"]),
+        "{{json .RootFS.Layers}}": json.dumps(["a layer"]),
     }
     print(answers[wanted])
 
@@ -77,6 +78,9 @@ match words:
         inspect(wanted, name)
     case ["image", "rm", name]:
         keep([image for image in images if name not in (image["id"], *image["names"])])
+    case ["pull", _]:
+        print(*state["printed"], sep="\n")
+        sys.exit(state["code"])
     case ["run", *_]:
         run()
     case ["save", _]:
@@ -84,7 +88,7 @@ match words:
     case ["ps", *_]:
         labels = state["containers"]
         print(*(name for name in labels if f"label={labels[name]}" in options("filter")), sep="\n")
-    case ["info"] | ["image", "prune", *_] | ["rm", *_] | ["inspect", *_]:
+    case ["info"] | ["image", "prune", *_] | ["images", *_] | ["rm", *_] | ["inspect", *_]:
         pass
     case _:
         sys.exit(f"tests/fake_docker.py does not know: {words}")

@@ -54,6 +54,7 @@ def main(pages: list[Path]) -> int:
     Returns:
         The exit code, which is 1 if a command failed.
     """
+    print(f"renewing the outputs of {len(pages)} pages and notebooks; the paths of those that change follow")
     for page, table in tables.on_pages():
         rewrite(ROOT / page, partial(with_table, table=table))
     if SAME_SYSTEM in pages:
@@ -75,7 +76,8 @@ def main(pages: list[Path]) -> int:
             need = reason(step.text)
             if step.shown is not None and need and need not in met:
                 print(f"{page.relative_to(ROOT)}: not renewed: {step.text}\n    {need}")
-    print(_PICTURE)
+    if ROOT / "README.md" in pages:
+        print(_PICTURE)
     return int(failures > 0)
 
 

@@ -122,13 +122,17 @@ def check_choice(what: str, name: object, known: Iterable[str]) -> None:
         raise ParameterError(f"there is no {what} {shorten(repr(name), 60)}; {choice(text, known)}")
 
 
-def choice(name: str, known: Iterable[str]) -> str:
-    """Suggests, for an unknown name, a known name that starts with it, else a similar one, else all."""
+def choice(name: str, known: Iterable[str], otherwise: str = "") -> str:
+    """Suggests, for an unknown name, a known name that starts with it, else a similar one, else all, or what
+    ``otherwise`` says.
+    """
     known = list(known)
     completions = [other for other in known if name and other.lower().startswith(name.lower())]
     # 0.7: about seven of ten letters agree.
     suggestions = completions or get_close_matches(name, known, n=1, cutoff=0.7)
-    return f"did you mean {suggestions[0]}?" if suggestions else f"choose among {', '.join(known)}."
+    if suggestions:
+        return f"did you mean {suggestions[0]}?"
+    return otherwise or f"choose among {', '.join(known)}."
 
 
 def warn(text: str) -> None:

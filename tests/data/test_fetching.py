@@ -19,7 +19,7 @@ import pytest
 from conftest import Touche, Write, use_clone
 from known import KNOWN
 from touche import tasks
-from touche.data.fetching import copy_samples, fetch
+from touche.data.official_files import copy_samples, fetch
 from touche.data.publishers import Source, sources_in
 from touche.data.sources import official
 from touche.data.verifying import verify
@@ -309,7 +309,7 @@ def test_every_file_that_a_card_names_has_a_source_with_md5_and_size() -> None:
 def two(home: Path, monkeypatch: pytest.MonkeyPatch) -> list[Source]:
     """Only two files are official."""
     both = [source(f"https://example.org/{name}", path=f"qrels/{name}") for name in ("a.qrels", "b.qrels")]
-    for function in ("touche.data.official.sources_of", "touche.data.fetching.official"):
+    for function in ("touche.data.official.sources_of", "touche.data.official_files.official"):
         monkeypatch.setattr(function, lambda chosen=(): both)
     return both
 
@@ -394,7 +394,7 @@ def test_the_command_verifies_and_a_missing_file_or_md5_fails_only_for_a_named_d
 def test_a_download_outlives_a_full_disk(publisher: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Publisher, "content", archive := zipped(inner=CONTENT))
     full = Mock(side_effect=OSError(28, "No space left on device"))
-    monkeypatch.setattr("touche.data.fetching.shutil.copyfileobj", full)
+    monkeypatch.setattr("touche.data.official_files.shutil.copyfileobj", full)
     wanted = source(f"{publisher}/a.zip", hashlib.md5(archive).hexdigest(), member="inner")
     with pytest.raises(InputError, match=r"cannot be written \(No space left on device\)"):
         fetch(wanted)

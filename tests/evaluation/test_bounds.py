@@ -8,6 +8,7 @@ import pytest
 
 import touche as library
 from conftest import Touche, Write
+from printed import rows_below
 from random_examples import example, given, st
 from spotcheck import run_of, scored_in
 from touche.evaluation import bounds
@@ -124,8 +125,8 @@ def test_a_document_of_both_runs_has_one_grade(touche: Touche, write: Write) -> 
     assert (changes.least, changes.greatest) == pytest.approx((1 / (1 + second) - 1, 1.0))
     assert changes.can_change
     command = "compare", *same, other, "--qrels", qrels, "--measure", "nDCG@2"
-    header, *rows = touche(*command, "--bounds")[1].splitlines()[:4]
-    assert "least  greatest  winner" in header and ["stays" in row for row in rows] == [True, False, False]
+    rows = rows_below(touche(*command, "--bounds")[1], "table", ["least", "greatest", "winner"])
+    assert ["stays" in row["winner"] for row in rows] == [True, False, False]
     code, _, err = touche(*command, "--bounds", "--per-topic")
     assert code == 2 and err.startswith("touche: --bounds")
     without = json.loads(
@@ -138,9 +139,8 @@ def test_the_command_shows_bounds_in_one_row_for_each_evaluator(touche: Touche, 
     """With grade 0, topic 1 has 2 / (2 + 1 / log2(3)); with grade 2, it has all; topic 2 is judged."""
     qrels = write("q.qrels", "1 0 a 2\n1 0 b 1\n2 0 a 1\n2 0 b 0\n")
     command = ("evaluate", write("r.txt", run_of("1 a x", "2 a b")), "--qrels", qrels, "--measure", "nDCG@2")
-    header, row, *_ = touche(*command, "--bounds")[1].splitlines()
-    assert header.split()[-3:] == ["least", "greatest", "topics"]
-    assert row.split()[-3:] == ["0.880", "1.000", "2"]
+    [row] = rows_below(touche(*command, "--bounds")[1], "table", ["least", "greatest"])
+    assert (row["least"], row["greatest"], row["topics"]) == ("0.880", "1.000", "2")
     code, _, err = touche(*command, "--bounds", "--format", "latex")
     assert code == 2 and err.count("\n") == 1 and "--bounds" in err
     assert "one row for each run" in touche(*command, "--per-topic", "--format", "latex")[2]

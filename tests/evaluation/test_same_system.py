@@ -12,10 +12,9 @@ from statistics import fmean
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from random_examples import given, st
 from touche import tasks
 from touche.evaluation.same_system import (
     EQUAL,

@@ -13,7 +13,7 @@ import samples
 from reading import read_args_processed_csv, read_argsme_json, read_documents_jsonl
 from touche.baselines import loader
 from touche.baselines.expected import read_expected
-from touche.data import fetching
+from touche.data import official_files
 from touche.data.publishers import Source
 from touche.documents.clueweb22 import read_clueweb22_json
 from touche.documents.discovery import find_documents
@@ -86,8 +86,8 @@ def _fetched(member: str, path: Path) -> bool:
         size=1,
         member=member,
     )
-    with patch.object(fetching, "data_home", lambda: path.parent / "home"):
-        return fetching.fetch(source, path.parent).word == "fetched"
+    with patch.object(official_files, "data_home", lambda: path.parent / "home"):
+        return official_files.fetch(source, path.parent).word == "fetched"
 
 
 _PASSAGES = "spot-check/passages"

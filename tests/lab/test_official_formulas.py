@@ -16,7 +16,7 @@ from touche.lab import official_formulas
 from touche.lab.identification.differentiable_models import MODELS
 from touche.lab.identification.fitting import Fit
 from touche.lab.official_formulas import Model, check_formulas, read_formulas
-from touche.regression.outcomes import PASSED, Outcome
+from touche.regression.outcomes import MISSING, PASSED, Outcome
 from touche.runners.container_runs import Job, run_locally
 from touche.runners.limits import Limits
 from touche.trec.runs import RunLine, read_run
@@ -199,8 +199,12 @@ def test_the_command_checks_formulas_and_fails_if_one_does_not_hold(
     formulas = clone / "baselines" / "dirichletlm" / "formulas.toml"
     formulas.write_text(MAXIMUM)
     code, out, err = touche("identify", "--check", "dirichletlm")
-    assert (code, err) == (0, "")
-    assert out.endswith("missing: small-arguments, or its official run\nformulas: 1 missing\n")
+    assert (code, err.startswith("touche: nothing was checked: the data for all formulas are missing; ")) == (
+        2,
+        True,
+    )
+    run = "runs/official.tsv (it is not published; set TOUCHE_DATA to a folder that has it)"
+    assert out == f"missing: {run}\nformulas: 1 missing\n"
     official = read_run(make_baseline("dirichletlm"))
     rows = (f"{line.topic}\t{line.document}\t{line.score}\n" for line in official)
     (clone / "runs" / "official.tsv").write_text("".join(rows))
@@ -213,6 +217,18 @@ def test_the_command_checks_formulas_and_fails_if_one_does_not_hold(
     (record,) = json.loads(out)
     assert (code, record["verdict"]) == (1, "failed")
     assert "in the scores of the rerun, mu is 2000 instead of 1500" in record["remark"]
+
+
+def test_missing_data_of_a_formula_are_named_with_how_to_get_them(clone: Path) -> None:
+    entry = ONE_FIELD.replace("small-arguments", "touche-2022-task-2")
+    entry = entry.replace("official.tsv", "touche-2022-task-2/puss-in-boots-1.run")
+    (clone / "baselines" / "dirichletlm" / "formulas.toml").write_text(entry)
+    (checked,) = check_formulas(["dirichletlm"], print)
+    corpus, run = checked.remark.split("), ")
+    assert checked.verdict == MISSING
+    assert corpus.startswith("touche-2022-task-2 (get it with: touche data fetch touche-2022-task-2, or")
+    assert run.startswith("runs/touche-2022-task-2/puss-in-boots-1.run (get it with: touche data fetch ")
+    assert "touche-2022-task-2 --runs, or" in run
 
 
 @pytest.mark.parametrize(

@@ -4,23 +4,25 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from built_images import build_once, programs
 from conftest import ROOT, Touche
+from engines import Engine
 from touche.errors import InputError, ToucheError
 from touche.lab import verification
 from touche.lab.verification import DIFFERENT, NOT_COMPARABLE, SAME, verify, verify_run
-from touche.runners.image_content import Content, File, ImageDigest, digest
-from touche.runners.programs import ExitStatus, output_of
+from touche.runners.image_builds import BASES, REVISION_LABEL, TITLE_LABEL
+from touche.runners.image_content import Content, File, digest
+from touche.runners.programs import output_of
 from touche.tira import provenance
 from touche.tira.metadata import IMAGE_VARIABLE
 
+pytest_plugins = ["engines"]
 OF_EACH_BASE = ("bm25", "elrond", "dense")
 COMMIT = "a" * 40
 OTHER = "b" * 40
@@ -35,40 +37,40 @@ CHANGED = replace(CONTENT, layers=[BASE, {"usr/x": FILE}, {"opt/a": replace(FILE
 
 
 @dataclass
-class Engine:
-    """A program with one image, and what a rebuild of it becomes."""
+class Images:
+    """What Docker and Podman have: an image of bm25, and what a rebuild of it becomes."""
 
-    labels: dict[str, str]
-    image: Content
-    rebuilt: Content
+    engine: Engine
+    original: Content = CONTENT
+    rebuilt: Content = CONTENT
     commit: str = COMMIT
+
+    def store(self, original: Content = CONTENT, **labels: str) -> None:
+        """Stores an image of bm25 under two names, instead of the earlier one."""
+        self.original = original
+        names = ["touche/bm25", "image"]
+        labels = {TITLE_LABEL: "touche/bm25", REVISION_LABEL: COMMIT} | labels
+        image = {"id": original.digest, "names": names, "labels": labels}
+        bases = {"id": "base", "names": [f"touche-verify-{os.getpid()}/{base}" for base in BASES]}
+        self.engine.answer(images=[image, bases])
 
 
 @pytest.fixture
-def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
-    labels = {verification.TITLE_LABEL: "touche/bm25", verification.REVISION_LABEL: COMMIT}
-    engine = Engine(labels, CONTENT, CONTENT)
+def images(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Images:
+    images = Images(engine)
+    images.store()
 
     def content(program: str, image: str) -> Content:
-        return engine.rebuilt if "verify" in image else engine.image
+        return images.rebuilt if "verify" in image else images.original
 
-    replaced: Mapping[str, Callable[..., Any]] = {
-        "check_program": lambda program: None,
-        "origin": lambda folder, has_run: {"revision": engine.commit},
-        "read_labels": lambda program, image: engine.labels,
-        "read_content": content,
-        "digest": lambda program, image: ImageDigest(image=image, id="", digest=engine.image.digest),
-        "build": lambda *args, **options: None,
-        "find_image": lambda program, image: "x",
-        "output_of": lambda *command: '["base"]' if any("RootFS" in word for word in command) else "x",
-        "succeeds": lambda *command: True,
-    }
-    for name, function in replaced.items():
-        monkeypatch.setattr(verification, name, function)
-    return engine
+    monkeypatch.setattr(verification, "origin", lambda folder, has_run: {"revision": images.commit})
+    monkeypatch.setattr(verification, "build", Mock())
+    monkeypatch.setattr(verification, "read_content", content)
+    monkeypatch.setattr("touche.runners.image_content.read_content", content)
+    return images
 
 
-def test_the_same_content_is_the_same_and_layers_of_apt_are_named(engine: Engine) -> None:
+def test_the_same_content_is_the_same_and_layers_of_apt_are_named(images: Images) -> None:
     result = verify("docker", "bm25", print)
     assert (result.answer, result.subject, result.difference) == (SAME, "touche/bm25", "")
     assert result.digest == result.rebuilt == CONTENT.digest
@@ -82,7 +84,7 @@ def test_the_same_content_is_the_same_and_layers_of_apt_are_named(engine: Engine
     for command, is_unpinned in steps.items():
         # The same files, in other layers.
         layers = [BASE, {}, {"usr/x": FILE, "opt/a": FILE}]
-        engine.rebuilt = replace(CONTENT, layers=layers, commands=["base", command, "COPY"])
+        images.rebuilt = replace(CONTENT, layers=layers, commands=["base", command, "COPY"])
         result = verify("docker", "bm25", print)
         assert (result.answer, result.difference) == (SAME, "")
         assert bool(result.unpinned) == is_unpinned, command
@@ -108,9 +110,9 @@ REBUILDS: dict[str, tuple[Content, str]] = {
 
 @pytest.mark.parametrize("rebuild", REBUILDS)
 def test_the_first_layer_with_another_content_is_named_else_the_settings(
-    engine: Engine, rebuild: str
+    images: Images, rebuild: str
 ) -> None:
-    engine.rebuilt, difference = REBUILDS[rebuild]
+    images.rebuilt, difference = REBUILDS[rebuild]
     result = verify("docker", "bm25", print)
     assert (result.answer, result.difference) == (DIFFERENT, difference)
 
@@ -124,9 +126,9 @@ def test_the_first_layer_with_another_content_is_named_else_the_settings(
         (COMMIT, "unknown", "the commit of the current source is unknown"),
     ],
 )
-def test_other_sources_are_not_comparable(engine: Engine, image: str, source: str, reason: str) -> None:
-    engine.labels[verification.REVISION_LABEL] = image
-    engine.commit = source
+def test_other_sources_are_not_comparable(images: Images, image: str, source: str, reason: str) -> None:
+    images.store(**{REVISION_LABEL: image})
+    images.commit = source
     result = verify("docker", "bm25", print)
     assert result.answer == NOT_COMPARABLE and reason in result.reason and result.rebuilt == ""
 
@@ -134,16 +136,16 @@ def test_other_sources_are_not_comparable(engine: Engine, image: str, source: st
 @pytest.mark.parametrize(
     ("label", "value", "problem"),
     [
-        (verification.TITLE_LABEL, "debian", "image is not an image of bm25"),
-        (verification.TITLE_LABEL, "touche/tfidf", "image is not an image of bm25"),
-        (verification.REVISION_LABEL, "", "image names no commit"),
-        (verification.REVISION_LABEL, "unknown", "image names no commit"),
+        (TITLE_LABEL, "debian", "image is not an image of bm25"),
+        (TITLE_LABEL, "touche/tfidf", "image is not an image of bm25"),
+        (REVISION_LABEL, "", "image names no commit"),
+        (REVISION_LABEL, "unknown", "image names no commit"),
     ],
 )
 def test_another_image_and_one_by_hand_are_refused(
-    engine: Engine, label: str, value: str, problem: str
+    images: Images, label: str, value: str, problem: str
 ) -> None:
-    engine.labels[label] = value
+    images.store(**{label: value})
     with pytest.raises(ToucheError, match=problem):
         verify("docker", "bm25", print, against="image")
 
@@ -157,20 +159,20 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, touche: Touche) -> Path
     return tmp_path / "out" / "run.txt"
 
 
-def test_a_run_leads_to_its_image_and_its_commit(engine: Engine, run: Path) -> None:
+def test_a_run_leads_to_its_image_and_its_commit(images: Images, run: Path) -> None:
     result = verify_run("docker", run, print)
     assert (result.answer, result.digest, result.commit) == (SAME, CONTENT.digest, COMMIT)
-    engine.rebuilt = CHANGED
+    images.rebuilt = CHANGED
     result = verify_run("docker", run, print)
     assert (result.answer, result.difference) == (DIFFERENT, COPY)
-    engine.image = engine.rebuilt  # the local image is another one, so no layer can be compared
+    images.store(CHANGED)  # the local image is another one, so no layer can be compared
     result = verify_run("docker", run, print)
     assert (result.answer, result.digest, result.difference) == (DIFFERENT, CONTENT.digest, "")
-    engine.commit = OTHER
+    images.commit = OTHER
     assert verify_run("docker", run, print).answer == NOT_COMPARABLE
 
 
-def test_a_run_without_an_image_or_of_an_unknown_baseline_is_refused(engine: Engine, run: Path) -> None:
+def test_a_run_without_an_image_or_of_an_unknown_baseline_is_refused(images: Images, run: Path) -> None:
     metadata = run.with_name("ir-metadata.yml")
     text = metadata.read_text()
     metadata.write_text(text.replace("name: bm25", "name: ../../elsewhere"))
@@ -184,13 +186,13 @@ def test_a_run_without_an_image_or_of_an_unknown_baseline_is_refused(engine: Eng
         verify_run("docker", run, print)
 
 
-def test_the_command_prints_the_answer_and_its_exit_code_says_it(engine: Engine, touche: Touche) -> None:
+def test_the_command_prints_the_answer_and_its_exit_code_says_it(images: Images, touche: Touche) -> None:
     code, out, _ = touche("images", "verify", "bm25")
     assert code == 0 and f"touche/bm25: the same ({CONTENT.digest}, commit {COMMIT})\n" in out
-    engine.rebuilt = CHANGED
+    images.rebuilt = CHANGED
     code, out, _ = touche("images", "verify", "bm25")
     assert code == 1 and f"\nthe first difference: {COPY}\n" in out
-    engine.commit = OTHER
+    images.commit = OTHER
     code, out, err = touche("images", "verify", "bm25")
     assert (code, out, err.count("\n")) == (2, "", 1) and "touche/bm25: not comparable: " in err
 
@@ -204,16 +206,10 @@ def test_the_command_prints_the_answer_and_its_exit_code_says_it(engine: Engine,
         ("", "pulled", "podman has no image touche/bm25; build it .* build bm25 --runner podman"),
     ],
 )
-@pytest.mark.usefixtures("engine")
 def test_an_image_is_pulled_only_by_its_address_and_a_failure_is_named(
-    monkeypatch: pytest.MonkeyPatch, against: str, line: str, message: str
+    engine: Engine, against: str, line: str, message: str
 ) -> None:
-    def execute(command: Any, log: Callable[[str], None], **options: Any) -> ExitStatus:
-        log(line)
-        return ExitStatus(1, line)
-
-    monkeypatch.setattr(verification, "find_image", lambda program, image: "")
-    monkeypatch.setattr(verification, "execute", execute)
+    engine.answer(printed=[line], code=1)
     with pytest.raises(ToucheError, match=message):
         verify("podman", "bm25", print, against=against)
 

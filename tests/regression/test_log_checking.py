@@ -9,8 +9,6 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import touche as package
 from conftest import ROOT, Touche
@@ -25,6 +23,7 @@ from proposals import (
     served,
     tampered,
 )
+from random_examples import given, st
 from small_clone import row as logged
 from touche.data.fetching import fetch_content
 from touche.errors import ToucheError

@@ -7,8 +7,6 @@ from dataclasses import replace
 from html import unescape
 from math import log2
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from made_up_reports import Reports, published
@@ -18,21 +16,18 @@ from conftest import Touche, Write
 from random_examples import given, st
 from spotcheck import run_of, run_text
 from touche import tasks
-from touche.baselines.expected import SCRIPT
 from touche.baselines.reruns import published_scores
 from touche.documents.document_records import Argument, Document, Sentence
 from touche.documents.pages import Page as WebPage
 from touche.errors import ToucheError
 from touche.evaluation.scores import Score
-from touche.evaluation.scoring import Judged, Scored
 from touche.io import progress
 from touche.reports import plots
 from touche.reports.page import write as write_report
-from touche.reports.report_content import _board, _stance_view, _twins, published_parts
-from touche.reports.report_records import LeaderboardRow, Report, TaskReport
+from touche.reports.report_content import published_parts
+from touche.reports.report_records import Report, TaskReport
 from touche.reports.texts import passage, read_texts, title_terms
-from touche.tasks import MACRO_F1, Corpus, Published
-from touche.trec.columns import Run, RunLine
+from touche.tasks import Corpus, Judgments, Published, Rules
 
 pytest_plugins = ["made_up_reports"]
 SECOND = 1 / log2(3)  # the only relevant document at rank 2
@@ -182,8 +177,8 @@ def test_runs_that_evaluate_does_not_rank_have_no_place_and_the_same_mark_in_eve
         places = {name: row.number for name, row in view.run_rows.items()}
         if view.dimension == "relevance":
             assert (places["holes"], places["low"], places["fine"]) == (None, None, 2)
-        scores = [row.shown for row in view.run_rows.values()]
-        assert all(isinstance(score, Score) and score.rank in (None, places[score.name]) for score in scores)
+        for row in view.run_rows.values():
+            assert row.score and row.score.own_rank.rank in (None, places[row.name])
     assert part.by_mean_rank("trec_eval")[0] == "fine"
     assert part.mean_rank("fine", "trec_eval") == 1 and part.mean_rank("holes", "trec_eval") is None
     assert part.reference == "fine"
@@ -416,38 +411,40 @@ def test_a_regression_that_fails_has_its_report(touche: Touche, write: Write, tm
     assert err.startswith(f"touche: {tmp_path}/file/out: cannot be created (Not a directory)")
 
 
-def test_detected_stances_of_a_published_run_stand_there_once(part: TaskReport) -> None:
-    """The table of stances may print another tag; value and N are enough if only one row has them."""
+def test_detected_stances_of_a_published_run_stand_there_once(reports: Reports, write: Write) -> None:
+    """The table of stances may print another tag; value and N are enough if only one row has them.
+
+    The run says NO for five documents, as judges do for four: the F1 of NO is 8/9, those of the others are 0.
+    """
+    task = reports.task(topics="12345")
+    labels = [f"{topic} 0 a {'SECOND' if topic == '5' else 'NO'}\n" for topic in "12345"]
+    write("qrels/made-up-stance.qrels", "".join(labels))
     row = {"dimension": "stance", "measure": "macro F1", "results": 5}
-    score: Any = SimpleNamespace(
-        mean=0.1584, low=None, high=None, judged=None, comparable=True, results=5, rank=None
-    )
-    run = Scored(
-        run=Run.of([RunLine("1", "PRO", "a", 1, 1.0, "BM25-Baseline")]),
-        judged=Judged(dimension="stance", measure=MACRO_F1, qrels={}, file="", stances=("PRO",)),
-        evaluator=SCRIPT,
-        evaluation=score,
-        name="run",
-    )
     rows = [
-        published("Boots", 0.158, tag="Always-NO", **row),
-        published("Zorro", 0.158, tag="z", **row | {"results": 6}),
+        published("Boots", 0.222, tag="Always-NO", **row),
+        published("Zorro", 0.222, tag="z", **row | {"results": 6}),
     ]
+    task = replace(
+        task,
+        qrels=task.qrels | {"stance": Judgments("made-up-stance.qrels")},
+        rules=Rules("document", ("FIRST", "SECOND", "NEUTRAL", "NO")),
+    )
+    run = run_of(*(f"{topic} a" for topic in "12345"), tag="run").replace("Q0", "NO")
 
-    def leaderboard(rows: list[Published]) -> list[LeaderboardRow]:
-        twins = _twins([{SCRIPT: run}], {SCRIPT: rows}, part.task)
-        return _board([run], {run: score}, rows, twins, part.task)
+    def board(*rows: Published) -> list[tuple[str, str]]:
+        view = reports.part(run, task=replace(task, published=rows)).stance
+        assert view is not None
+        return [(row.name, row.published_as) for row in view.board]
 
-    board = leaderboard(rows)
-    assert [(row.name, row.published_as) for row in board] == [("run", "Boots"), ("Zorro", "")]
-    twice = [*rows, published("Other", 0.158, tag="o", **row)]
-    assert [row.published_as for row in leaderboard(twice) if row.name == "run"] == [""]
+    assert board(*rows) == [("run", "Boots"), ("Zorro", "")]
+    other = published("Other", 0.222, tag="o", **row)
+    assert board(*rows, other) == [("run", ""), ("Boots", ""), ("Zorro", ""), ("Other", "")]
 
 
 def test_a_published_score_of_stances_can_be_rerun() -> None:
-    view, _ = _stance_view(tasks.task("touche-2022-task-2"), [], {})
-    assert view is not None
-    rerun_rows = [(row.value, row.published.rerun) for row in view.reruns if row.published]
+    [part] = [part for part in published_parts() if part.dataset == "touche-2022-task-2"]
+    assert part.stance is not None
+    rerun_rows = [(row.value, row.published.rerun) for row in part.stance.reruns if row.published]
     assert rerun_rows == [(0.158, "touche run bm25 -i touche-2022-task-2 -o out")]
 
 

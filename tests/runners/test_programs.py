@@ -1,6 +1,7 @@
 """Programs that leave others behind, or do not end."""
 
 import os
+import signal
 import sys
 import tracemalloc
 from pathlib import Path
@@ -105,6 +106,20 @@ def test_all_is_read_even_if_the_log_fails_whose_error_comes_out() -> None:
 
     with pytest.raises(BrokenPipeError):
         execute(python("print('line\\n' * 100_000)"), full, seconds=30)
+
+
+def test_what_a_program_says_when_an_interruption_ends_it_is_not_passed_on() -> None:
+    script = "import signal, time; signal.signal(15, lambda *_: sys.exit('terminated')); "
+    script += "print('begun', flush=True); time.sleep(60)"
+    lines: list[str] = []
+
+    def interrupt(line: str) -> None:
+        lines.append(line)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        execute(python(script), interrupt)
+    assert lines == ["begun"]
 
 
 def test_an_interruption_before_anything_is_read_leaves_nothing(

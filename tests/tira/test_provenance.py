@@ -89,6 +89,12 @@ def test_a_peak_in_other_words_is_unknown(write: Write, memory: str) -> None:
     assert peak_memory_of_run(metadata.with_name("missing.yml")) is None
 
 
+@pytest.mark.parametrize("end", [" " * 70_000, "\n]"], ids=["too large", "not YAML"])
+def test_a_peak_in_unusable_metadata_is_unknown(write: Write, end: str) -> None:
+    metadata = write("ir-metadata.yml", f"resources: {{ram: {{used process: 9 B}}}}{end}")
+    assert peak_memory_of_run(metadata) is None
+
+
 def test_the_peak_of_this_process_is_known_without_proc(monkeypatch: pytest.MonkeyPatch) -> None:
     by_proc = peak_memory()
     monkeypatch.setattr(Path, "read_text", Mock(side_effect=FileNotFoundError))

@@ -4,7 +4,7 @@ import pytest
 
 from conftest import Write
 from touche.errors import InputError
-from touche.trec.topics import Topic, read_topics
+from touche.trec.topics import Topic, name_of_topics, read_topics
 
 
 def test_white_space_is_folded_and_the_optional_parts_may_be_absent(write: Write) -> None:
@@ -63,6 +63,36 @@ TOPIC = "<topic><number>1</number><title>t</title></topic>"
 def test_unusable_xml_is_named_with_its_line(write: Write, xml: str, message: str) -> None:
     with pytest.raises(InputError, match=rf"topics\.xml{message}"):
         read_topics(write("topics.xml", xml))
+
+
+@pytest.mark.parametrize("name", ["topics.xml", "queries.jsonl.gz", "queries.tsv"])
+@pytest.mark.parametrize(
+    ("content", "form", "remedy"),
+    [
+        ("1 Q0 a 1 1.5e-3 my tag\n", "a run", "pass a file that contains topics"),
+        ("\n1\tPRO\ta\t1\t-1\ttag\n", "a run", "pass a file that contains topics"),
+        ("1 0 a -2\n", "qrels", "pass a file that contains topics"),
+        (TOPIC, "XML", "if these are topics, name the file topics.xml"),
+        ('{"qid": 1, "query": "cats"}\n', "JSON lines", "if these are topics, name the file queries.jsonl"),
+    ],
+)
+def test_another_kind_of_file_is_called_what_it_looks_like(
+    write: Write, name: str, content: str, form: str, remedy: str
+) -> None:
+    path = write(name, content)
+    if remedy.endswith(name_of_topics(path)):
+        assert read_topics(path)
+        return
+    line = 1 + content.startswith("\n")
+    with pytest.raises(InputError) as caught:
+        read_topics(path)
+    assert str(caught.value) == f"{path}:{line}: looks like {form}, not like topics; {remedy}"
+
+
+def test_a_file_of_topics_with_an_error_does_not_look_like_a_run(write: Write) -> None:
+    """Although the text of its first topic has the columns of a run."""
+    with pytest.raises(InputError, match="not an id, a tab and a query"):
+        read_topics(write("queries.tsv", "1\tis it 4 5 pm\n2\n"))
 
 
 def test_latin1_is_read_if_declared_and_refused_if_not(write: Write) -> None:

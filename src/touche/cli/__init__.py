@@ -50,7 +50,11 @@ class Teaching(Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Lists the first steps with their examples, the other commands, and the lab."""
         width = max(map(len, (*FIRST, *MORE, *LAB)))
-        for title, names in {"First steps": FIRST, "More commands": MORE, "Lab": LAB}.items():
+        for title, names in {
+            "First steps": FIRST,
+            "More commands": MORE,
+            "Lab (what few users need)": LAB,
+        }.items():
             with formatter.section(title):
                 for name in names:
                     command = _declared(name)

@@ -15,6 +15,7 @@ from touche import tasks
 from touche.cli.commands import DATASET_ID, argument, command, option
 from touche.cli.options import FORMAT
 from touche.cli.output import BROKEN, counted, render, tell
+from touche.errors import ToucheError
 from touche.io.identifiers import quoted
 from touche.io.tables import Column, Sheet, three_decimals
 from touche.lab import identification as library
@@ -67,7 +68,7 @@ def identify(
     seconds when TASK is the RUN's whole collection, and minutes otherwise. You need the extra lucene.
 
     With --check, run BASELINEs and check that the formulas in their formulas.toml still explain the scores of
-    official runs. Exit with 1 if one doesn't.
+    official runs. Exit with 1 if one doesn't, and with 2 if the data for all of them are missing.
     """
     if check:
         if dataset or mean_lengths:
@@ -88,12 +89,16 @@ def identify(
 def _check(baselines: Sequence[str], format: str) -> int:
     """Runs ``touche identify --check``."""
     checked = check_formulas(baselines, tell)
-    notes = [f"formulas: {summary(checked)}"]
-    if checked.missing:
-        notes.insert(0, f"{MISSING}: {', '.join(checked.missing)}, or its official run")
+    missing = [outcome.remark for outcome in checked if outcome.verdict == MISSING]
+    notes = [f"{MISSING}: {data}" for data in missing]
     notes += [f"{NOT_INSTALLED}: {remark}" for remark in checked.not_installed]
+    notes.append(f"formulas: {summary(checked)}")
     columns = [column for column in COLUMNS if column.heading not in ("wall", "memory")]
-    render(checked, format, [Sheet(columns, checked, notes)])
+    rows = [outcome for outcome in checked if outcome.verdict != MISSING]
+    render(checked, format, [Sheet(columns, rows, notes)])
+    if checked.unchecked:
+        what_to_get = "the data for all formulas are missing; get what the remarks above name"
+        raise ToucheError(f"nothing was checked: {next(iter(checked.not_installed), what_to_get)}")
     return BROKEN if checked.is_broken else 0
 
 

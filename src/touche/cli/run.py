@@ -60,24 +60,13 @@ class Baselines(Group):
 
     def make_command(self, baseline: Baseline, name: str) -> click.Command:
         """Creates the command that runs a baseline."""
-
-        def callback(**values: Any) -> None:
-            options = {option: values.pop(option) for option in baseline.options}
-            with own_frames(baseline):
-                _run(baseline, options=options, **values)
-
         is_in_image = not shipped_baselines()  # inside an image, the only command is called baseline
         example = f"touche run {name} -i {_example_of_input(name)} -o out/{baseline.name}"
-        command = Command(
-            name,
-            callback=callback,
-            params=_COMMON_OPTIONS,
-            help=help_text(baseline),
-            example="baseline -i INPUT -o DIR" if is_in_image else example,
+        command = baseline_command(
+            baseline, name, _run, _COMMON_OPTIONS, "baseline -i INPUT -o DIR" if is_in_image else example
         )
         if is_in_image:
             command.context_class = _InImage
-        add_own_options(command, baseline, baseline_option)
         return command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -224,11 +213,6 @@ def _example_of_input(name: str) -> str:
     return mode(parts)
 
 
-def help_text(baseline: Baseline) -> str:
-    """Returns a baseline's description, marked so that click doesn't rewrap it."""
-    return "\n\n".join(f"\b\n{paragraph}" for paragraph in baseline.description.split("\n\n"))
-
-
 def _first_line(name: str) -> str:
     """Returns the first line of a baseline's file, and the extra it needs if that isn't installed."""
     docstring = None
@@ -236,40 +220,6 @@ def _first_line(name: str) -> str:
         docstring = ast.get_docstring(ast.parse((baseline_folder(name) / FILE).read_bytes()))
     extra = missing_extra(name)
     return (f"(needs the extra {extra}) " if extra else "") + (docstring or "").partition("\n")[0]
-
-
-def add_own_options(
-    command: Command, baseline: Baseline, make: Callable[[Parameter, str, str], Option]
-) -> None:
-    """Adds a baseline's options to a command, in front of the command's own.
-
-    Args:
-        command: the command with the options that all baselines share.
-        baseline: the baseline.
-        make: creates an option from its declaration, help text and section.
-
-    Raises:
-        InputError: if a name clashes with one of the command's options.
-    """
-    taken = {"help", "--help"}.union(*map(_option_names, command.params))  # click adds --help later
-    helps = baseline.option_help
-    section = f"Options of {baseline.name}"
-    options = list[click.Parameter]()
-    for name, parameter in baseline.options.items():
-        option = make(parameter, helps.get(name, ""), section)
-        clashes = _option_names(option) & taken
-        if clashes:
-            problem = f"an option cannot be called {option.name!r}, because {min(clashes)} is taken"
-            file = baseline_folder(baseline.name_or_path) / FILE
-            raise InputError(file, problem, "rename it", baseline.line)
-        taken |= _option_names(option)
-        options.append(option)
-    command.params = [*options, *command.params]
-
-
-def _option_names(option: click.Parameter) -> set[str]:
-    """Returns an option's names, including its value's Python name."""
-    return {*option.opts, *option.secondary_opts, str(option.name)}
 
 
 def baseline_option(parameter: Parameter, text: str, section: str) -> Option:
@@ -288,6 +238,62 @@ def baseline_option(parameter: Parameter, text: str, section: str) -> Option:
         show_default=not is_blank,
         help=text,
     )
+
+
+def baseline_command(
+    baseline: Baseline,
+    name: str,
+    run: Callable[..., object],
+    common_options: Sequence[click.Parameter],
+    example: str,
+    make: Callable[[Parameter, str, str], Option] = baseline_option,
+) -> Command:
+    """Creates a baseline's command, with its own options in front of those that all baselines share.
+
+    Args:
+        baseline: the baseline.
+        name: the command's name.
+        run: called with the baseline, the values of its own options, and the values of the others by name.
+        common_options: the options that all baselines share.
+        example: working command lines, one per line.
+        make: creates an own option from its declaration, help text and section.
+
+    Raises:
+        InputError: if the name of an own option is one of a common option.
+    """
+
+    def callback(**values: Any) -> None:
+        options = {name_of_option: values.pop(name_of_option) for name_of_option in baseline.options}
+        with own_frames(baseline):
+            run(baseline, options=options, **values)
+
+    command = Command(
+        name,
+        callback=callback,
+        params=[*common_options],
+        # \b keeps click from wrapping a paragraph again.
+        help="\n\n".join(f"\b\n{paragraph}" for paragraph in baseline.description.split("\n\n")),
+        example=example,
+    )
+    taken = {"help", "--help"}.union(*map(_option_names, command.params))  # click adds --help later
+    helps = baseline.option_help
+    own_options = list[click.Parameter]()
+    for name_of_option, parameter in baseline.options.items():
+        option = make(parameter, helps.get(name_of_option, ""), f"Options of {baseline.name}")
+        clashes = _option_names(option) & taken
+        if clashes:
+            problem = f"an option cannot be called {option.name!r}, because {min(clashes)} is taken"
+            file = baseline_folder(baseline.name_or_path) / FILE
+            raise InputError(file, problem, "rename it", baseline.line)
+        taken |= _option_names(option)
+        own_options.append(option)
+    command.params = [*own_options, *command.params]
+    return command
+
+
+def _option_names(option: click.Parameter) -> set[str]:
+    """Returns an option's names, including its value's Python name."""
+    return {*option.opts, *option.secondary_opts, str(option.name)}
 
 
 def _type(declared: Any, default: Any) -> Any:

@@ -6,10 +6,9 @@ from typing import Any
 import click
 
 from touche.baselines.method import Baseline
-from touche.cli.commands import Command, option
-from touche.cli.frames import own_frames
+from touche.cli.commands import option
 from touche.cli.output import tell, warn
-from touche.cli.run import INPUT_AND_OUTPUT, Baselines, add_own_options, baseline_option, help_text
+from touche.cli.run import INPUT_AND_OUTPUT, Baselines, baseline_command
 from touche.lab.spark.running import MASTER, run_on_spark
 
 _CLUSTER = partial(option, section="Cluster")
@@ -24,20 +23,8 @@ class OnSpark(Baselines):
     """A group with a command for each baseline, which runs on Spark."""
 
     def make_command(self, baseline: Baseline, name: str) -> click.Command:
-        def callback(**values: Any) -> None:
-            options = {option: values.pop(option) for option in baseline.options}
-            with own_frames(baseline):
-                _run(baseline, options=options, **values)
-
-        command = Command(
-            name,
-            callback=callback,
-            params=_COMMON_OPTIONS,
-            help=help_text(baseline),
-            example=f"touche spark {name} -i hdfs://namenode/clueweb12 -o out/{baseline.name} --master yarn",
-        )
-        add_own_options(command, baseline, baseline_option)
-        return command
+        example = f"touche spark {name} -i hdfs://namenode/clueweb12 -o out/{baseline.name} --master yarn"
+        return baseline_command(baseline, name, _run, _COMMON_OPTIONS, example)
 
 
 @click.command(

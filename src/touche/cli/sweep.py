@@ -10,11 +10,10 @@ from warnings import catch_warnings
 import click
 
 from touche.baselines.method import Baseline
-from touche.cli.commands import INPUT, Command, Option, option
-from touche.cli.frames import own_frames
+from touche.cli.commands import INPUT, Option, option
 from touche.cli.options import FORMAT, SCORING_BY_SEVERAL
 from touche.cli.output import counted, render, tell, warn
-from touche.cli.run import Baselines, add_own_options, help_text
+from touche.cli.run import Baselines, baseline_command
 from touche.errors import ToucheError
 from touche.evaluation.equality import are_equal
 from touche.evaluation.evaluators import EVALUATORS
@@ -48,22 +47,8 @@ class Sweeps(Baselines):
     """A group with a command for each baseline, whose own options take several values."""
 
     def make_command(self, baseline: Baseline, name: str) -> click.Command:
-        def callback(**values: Any) -> None:
-            options = {option: values.pop(option) for option in baseline.options}
-            texts = {
-                option: text for option, text in options.items() if text is not None
-            }  # only options that are swept
-            _sweep(baseline, texts, **values)
-
-        command = Command(
-            name,
-            callback=callback,
-            params=_COMMON_OPTIONS,
-            help=help_text(baseline),
-            example=f"touche sweep {name} {_example(baseline)} --task spot-check/arguments -o out/sweep",
-        )
-        add_own_options(command, baseline, _option)
-        return command
+        example = f"touche sweep {name} {_example(baseline)} --task spot-check/arguments -o out/sweep"
+        return baseline_command(baseline, name, _sweep, _COMMON_OPTIONS, example, _option)
 
 
 @click.command(
@@ -123,23 +108,32 @@ def _example(baseline: Baseline) -> str:
 
 def _sweep(
     baseline: Baseline,
-    texts: Mapping[str, str],
+    options: Mapping[str, str | None],
     dataset: str | None,
     output: Path,
     cross_validation: str,
     format: str,
     **scoring: Any,
 ) -> None:
-    """Sweeps a baseline and prints a table. ``scoring`` are the scoring options."""
+    """Sweeps a baseline and prints a table.
+
+    Args:
+        options: the values of each of the baseline's options, as typed; None if it isn't swept.
+        scoring: the scoring options.
+    """
     from touche.lab.sweeps.grid import parse_values  # here, because help doesn't need these 48 ms
     from touche.lab.sweeps.running import sweep as run_sweep
 
     dataset = dataset or scoring["task"]
     if dataset is None:
         raise ToucheError("no task and no input is specified; pass --task, or -i and --qrels")
-    grid = {option: parse_values(baseline.options[option], text) for option, text in texts.items()}
+    grid = {
+        option: parse_values(baseline.options[option], text)
+        for option, text in options.items()
+        if text is not None
+    }
     scoring["cross_validation"] = None if cross_validation == "none" else cross_validation
-    with own_frames(baseline), catch_warnings(action="ignore"):  # a baseline's warnings come with each run
+    with catch_warnings(action="ignore"):  # a baseline's warnings come with each run
         result = run_sweep(baseline.name_or_path, dataset, grid, output=output, log=tell, **scoring)
     count = counted(len(result.settings), "setting")
     tell(f"{result.baseline}: {count} in {output}")

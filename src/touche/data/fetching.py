@@ -1,200 +1,30 @@
-"""Downloads official files, verifies them, and puts them in place."""
+"""Downloads files: official ones to disk, a stranger's into memory."""
 
-import hashlib
-import logging
-import os
-import shutil
-import tarfile
-import zipfile
-import zlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from fcntl import LOCK_EX, LOCK_NB, flock
 from http import HTTPStatus
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from textwrap import shorten
-from typing import IO
 
-from touche import tasks
-from touche.data import places
-from touche.data.partial_datasets import copy_dataset, write_judged
-from touche.data.places import data_home, whole_corpus
-from touche.data.publishers import RUNS, Source
-from touche.data.remedies import how_to_download
-from touche.data.sources import find_source, official
-from touche.data.verifying import (
-    DIFFERS,
-    MISSING,
-    NOT_IN_MIRROR,
-    NOT_PUBLISHED,
-    Status,
-    difference,
-    verify,
-    why_not_verified,
-)
+from touche.data.publishers import Source
 from touche.errors import InputError, ToucheError
 from touche.io.identifiers import quoted
-from touche.io.opening import open_binary, opened, plain_name
-from touche.io.progress import bar, say
-from touche.io.writing import make_folder, whole
+from touche.io.progress import bar
 
 _CHUNK_BYTES = 1 << 16  # an interrupted download loses at most one chunk
 _LONGEST_REASON = 150  # characters of a network error
 _TIMEOUT_SECONDS = 30  # without receiving a byte
-_log = logging.getLogger(__name__)
 
 
-def fetch(
-    source: Source, mirror: Path | None = None, folder: Path | None = None, *, keep: bool = False
-) -> Status:
-    """Fetches a file, complete and with the publisher's md5, and puts it in its place.
-
-    If it needs a licence, has no address, or isn't in the mirror, it stays missing and the status says why.
-    Interrupted downloads resume.
+def download(source: Source, part: Path) -> None:
+    """Downloads an official file without retries. After an error, the partial file stays and is resumed next
+    time.
 
     Args:
-        source: the file.
-        mirror: a folder to copy the file or its archive from; None to download it.
-        folder: the data folder; by default the clone's or the user's.
-        keep: keep the downloaded archive, because another file needs it.
+        source: the file, whose address is known.
+        part: the path of the partial file.
 
     Raises:
-        InputError: if the md5 differs, even for an existing file, the archive is broken, or the file can't be
-            written.
-        ToucheError: if the download fails.
+        ToucheError: if the download fails, or the partial file can't be written.
     """
-    status = verify(source, folder)
-    if status.word == DIFFERS:
-        path = find_source(source, folder) or source.path  # unless it has just been removed
-        raise InputError(path, status.remark, "delete the file, then fetch it again")
-    if status.word != MISSING:  # verified, or there is no md5 to compare with
-        return Status(source.path, "available", status.remark)
-    if source.agreement:
-        return Status(source.path, "needs a licence", f"apply at {source.page}, then save it at this path")
-    data_folder = folder or data_home()
-    if not source.url:
-        reason = f"its address is unknown; see {source.page}"
-        if source.by_hand:
-            reason = how_to_download(source.by_hand, data_folder / source.path)
-        return Status(source.path, "not fetched", reason)
-    collection = whole_corpus(source.dataset) if source.dataset else None
-    if collection:  # a dataset of some topics can be made without a download
-        return _make_dataset(source, collection, data_folder)
-    if mirror is None:
-        return _download_into_place(source, data_folder, keep)
-    original = _find_in_mirror(source, mirror)
-    if original is None:
-        return Status(source.path, NOT_IN_MIRROR)
-    return _put_in_place(source, original, data_folder)
-
-
-def _download_into_place(source: Source, data_folder: Path, keep: bool) -> Status:
-    """Downloads to a partial file in downloads/, then puts the file in its place."""
-    # Files at different addresses can have the same name.
-    key = source.md5 or hashlib.md5(source.url.encode()).hexdigest()
-    file = data_folder / "downloads" / f"{key}-{PurePosixPath(source.url).name}"
-    make_folder(file.parent)
-    with _locked(file.with_name(f"{file.name}.lock")):
-        if find_source(source, data_folder):  # another process has fetched it in the meantime
-            return Status(source.path, "available")
-        if not file.exists():  # an archive is downloaded once for all its files
-            part = file.with_name(f"{file.name}.part")
-            _download(source, part)
-            part.replace(file)
-        try:
-            status = _put_in_place(source, file, data_folder)
-        except InputError as error:
-            if keep or error.path != file:
-                raise
-            file.unlink(missing_ok=True)  # otherwise, fetching again would fail forever
-            remedy = f"{source.path} was not accepted; fetch it again, or see {source.page}"
-            raise InputError(source.url, error.problem, remedy) from error
-        if not keep:
-            file.unlink(missing_ok=True)
-        return status
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Waits until no other process holds this lock file, then holds it. The file is removed at the end."""
-    is_locked = False
-    while not is_locked:
-        try:
-            file = path.open("ab")
-        except OSError as error:
-            raise InputError(
-                path, f"cannot be written ({error.strerror})", "choose another directory"
-            ) from error
-        with file:
-            try:
-                flock(file, LOCK_EX | LOCK_NB)
-            except BlockingIOError:
-                say(f"waiting for another process that fetches into {path.parent}")
-                flock(file, LOCK_EX)
-            except OSError:
-                pass  # some network file systems have no locks
-            # The process that held the lock has removed its lock file. Then we have locked a file without a
-            # name, and a third process may hold the new one.
-            with suppress(FileNotFoundError):
-                is_locked = os.path.samestat(os.fstat(file.fileno()), path.stat())
-            if is_locked:
-                try:
-                    yield
-                finally:
-                    path.unlink(missing_ok=True)
-
-
-def copy_samples(chosen: Sequence[str], mirror: Path | None, folder: Path | None = None) -> Iterator[Status]:
-    """Copies missing unpublished corpora, such as samples, from a mirror.
-
-    Args:
-        chosen: dataset ids; if empty, all.
-        mirror: the folder to copy from, or None.
-        folder: the data folder; by default the clone's or the user's.
-
-    Yields:
-        A status per copied file, and a problem for a chosen corpus that is neither in the mirror nor in the
-        folder.
-    """
-    # Folder names in corpora/.
-    published_folders = {source.name.partition("/")[0] for source in official() if source.kind == "corpora"}
-    tasks_and_corpora = map(tasks.dataset, chosen or tasks.datasets())
-    for name in dict.fromkeys(corpus.directory for _, corpus in tasks_and_corpora):  # each once
-        # By default, a corpus in any data folder isn't missing.
-        is_in_searched_folder = folder is None and places.find("corpora", name)
-        if name in published_folders or is_in_searched_folder:
-            continue
-        is_in_folder = folder is not None and (folder / "corpora" / name).is_dir()
-        paths = (mirror / "corpora" / name).glob("*") if mirror else ()
-        files = sorted(path for path in paths if path.is_file())
-        if chosen and not (files or is_in_folder):
-            problem = f"corpora/{name} is not published; pass the folder that contains it with --from"
-            yield Status(f"corpora/{name}", NOT_PUBLISHED, problem=problem)
-        for file in files:
-            sample = Source(path=f"corpora/{name}/{file.name}", title=name, page="", licence="")
-            if not find_source(sample, folder):  # the folder may already contain some of the files
-                yield _put_in_place(sample, file, folder or data_home())
-
-
-def _find_in_mirror(source: Source, mirror: Path) -> Path | None:
-    """Returns a file's path in a mirror; None if it's missing.
-
-    Prefers the published file, which may be an archive, because only its md5 is known.
-    """
-    published_name = PurePosixPath(source.url).name
-    name_beside_file = str(PurePosixPath(source.path).parent / published_name)
-    # In the mirror itself, or where the data folder has it: in the kind's folder, or next to the
-    # unpacked file.
-    names = [published_name, f"{source.kind}/{published_name}", name_beside_file, source.path]
-    if source.kind == RUNS:  # the publishers give several teams' files the same name
-        names = [source.path, f"{source.path}.gz", *(names if source.member else ())]
-    paths = [mirror / name for name in names]
-    copies = (path for path in paths if path.is_file() or (source.dataset and path.is_dir()))
-    return next(copies, None)
-
-
-def _download(source: Source, part: Path) -> None:
-    """Downloads a file without retries. After an error, the partial file stays and is resumed next time."""
     import requests  # takes 60 ms
 
     done = part.stat().st_size if part.exists() else 0  # bytes that we already have
@@ -270,79 +100,3 @@ def _content(url: str, most_bytes: int) -> bytes:
                 f"{quoted(url)} cannot be downloaded ({reason}); correct the address"
             ) from error
     return bytes(content)
-
-
-def _put_in_place(source: Source, file: Path, data_folder: Path) -> Status:
-    """Checks a file's or archive's md5, then puts the file in its place.
-
-    Args:
-        source: the official file.
-        file: a copy of it; or the archive or published file to make it from; or a copy of a dataset's folder.
-        data_folder: the data folder.
-    """
-    target = data_folder / source.path
-    if file.is_dir():  # a dataset of some topics, copied from a mirror
-        copy_dataset(source.dataset, file, data_folder, target)
-        return Status(source.path, "copied", f"not verified: {why_not_verified(source)}")
-    # The name tells whether someone has already unpacked a file that is published in an archive.
-    is_unpacked = bool(source.member) and plain_name(file.name) == target.name
-    is_archive = bool(source.member) and not is_unpacked
-    is_verifiable = bool(source.md5) and not is_unpacked  # it's the archive's md5
-    problem = difference(source, file) if is_verifiable else ""
-    if problem:
-        remedy = f"{source.path} was not accepted; download it from {source.page}"
-        raise InputError(file, problem, remedy)
-    if source.dataset:
-        return _make_dataset(source, file, data_folder)
-    make_folder(target.parent)
-    open_file = open_binary if source.kind == RUNS else opened  # a mirror can contain compressed runs
-    opened_content = _open_member(source.member, file) if is_archive else open_file(file)
-    with opened_content as content, whole(target) as out:
-        shutil.copyfileobj(content, out, _CHUNK_BYTES)
-        out.flush()
-        problem = difference(source, Path(out.name)) if source.kind == RUNS else ""
-        if problem:
-            raise InputError(file, problem, f"{source.path} was not accepted; see {source.page}")
-    if source.kind == RUNS:
-        return Status(source.path, "fetched")
-    if not is_verifiable:
-        return Status(source.path, "copied", f"not verified: {why_not_verified(source)}")
-    remark_end = " of the archive" if is_archive else ""
-    return Status(source.path, "fetched", f"md5 {source.md5}{remark_end}")
-
-
-def _make_dataset(source: Source, original: Path, data_folder: Path) -> Status:
-    """Makes a dataset of some topics from the published file, or from the whole corpus' folder."""
-    count = write_judged(source.dataset, original, data_folder, data_folder / source.path)
-    # Show the publisher's name, because a partial file's name starts with its md5.
-    name = original.name if original.is_dir() else PurePosixPath(source.url).name
-    return Status(source.path, "fetched", f"{count:,} judged documents from {name}")
-
-
-@contextmanager
-def _open_member(name: str, archive: Path) -> Iterator[IO[bytes]]:
-    """Opens an archive's first file whose path ends with a name. Nothing is unpacked to disk.
-
-    Args:
-        name: the file's name, possibly with folders: ``a/b.csv`` also finds ``x/a/b.csv``.
-        archive: a ZIP or tar file.
-    """
-    ending = f"/{name}"
-    try:
-        with opened(archive) as content:
-            file: IO[bytes] | None
-            if zipfile.is_zipfile(archive):
-                zip_archive = zipfile.ZipFile(content)
-                paths = [path for path in zip_archive.namelist() if f"/{path}".endswith(ending)]
-                file = zip_archive.open(paths[0]) if paths else None
-            else:
-                tar = tarfile.open(fileobj=content, mode="r|*")  # noqa: SIM115 (read within this block)
-                members = (info for info in tar if info.isfile() and f"/{info.name}".endswith(ending))
-                member = next(members, None)
-                file = tar.extractfile(member) if member else None
-            if file is None:
-                raise InputError(archive, f"no {name} in the archive", "download it again")
-            yield file
-    # Also errors of the caller's block, which reads the file. An encrypted file raises RuntimeError.
-    except (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError, RuntimeError, zlib.error) as error:
-        raise InputError(archive, f"broken archive ({error})", "download it again") from error

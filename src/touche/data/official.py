@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path, PurePosixPath
 
 from touche import tasks
-from touche.data import fetching, verifying
+from touche.data import official_files, verifying
 from touche.data.partial_datasets import compare_texts
 from touche.data.places import data_home
 from touche.data.public_run_sources import public_run_sources
@@ -224,7 +224,7 @@ def _fetch_each(
         later_members = [other for other in sources[number:] if other.member and other.url == source.url]
         keep = any(not find_source(other, folder) for other in later_members)
         try:
-            status = fetching.fetch(source, mirror, folder, keep=keep)
+            status = official_files.fetch(source, mirror, folder, keep=keep)
         except ToucheError as error:
             yield Status(source.path, FAILED, problem=str(error))
             continue
@@ -233,7 +233,7 @@ def _fetch_each(
             status = replace(status, problem=problem)
         yield status
     if not no_corpora:
-        yield from fetching.copy_samples(ids, mirror, folder)
+        yield from official_files.copy_samples(ids, mirror, folder)
 
 
 def _how_to_use(folder: Path | None) -> tuple[str, ...]:

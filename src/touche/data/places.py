@@ -100,8 +100,10 @@ def check_exists(name: str) -> None:
         ToucheError: if there is neither.
     """
     if not os.path.isdir(name) and not is_dataset(name):  # noqa: PTH112 (Path.is_dir raises without access)
-        # Images ship no datasets to suggest.
-        remedy_text = tasks.choice_of_id(name, tasks.datasets()) if shipped() else "name a folder"
+        remedy_text = "name a folder"  # images ship no datasets to suggest
+        if shipped():
+            here = f"check the path, or choose a dataset that is here: {', '.join(available_datasets())}"
+            remedy_text = tasks.choice_of_id(name, tasks.datasets(), here)
         raise ToucheError(f"{name}: no such directory or dataset; {remedy_text}")
 
 

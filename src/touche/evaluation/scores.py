@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from touche import tasks
 from touche.data.judgments import topic_titles
@@ -22,7 +23,7 @@ from touche.io.plain import plain_text
 from touche.io.tables import Column, Sheet
 from touche.tasks import STANCE, Task
 from touche.tasks.measures import parse_measures
-from touche.trec.framed import Table
+from touche.trec.framed import Columns, Table, column_names
 from touche.trec.run_forms import AnyQrels, AnyRuns, qrels_source, read_sources, run_sources
 
 if TYPE_CHECKING:
@@ -73,9 +74,15 @@ class Subject:
         return self.run, self.dimension, self.any_order, self.measure, self.evaluator
 
 
+_FIGURES = ("mean", "low", "high", "judged", "least", "greatest", "topics", "comparable", "results")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Score(Subject):
-    """A run's score in one dimension with one evaluator. Attributes as in ``Subject``, plus:
+    """A run's score in one dimension with one evaluator. Attributes as in ``Subject``, plus those below.
+
+    Its columns are the attributes down to ``results``, except ``name``, and then those of ``own_rank`` as
+    ``rank``, ``rank_low``, ``rank_high``, ``group`` and ``rank_note``.
 
     Attributes:
         mean: the mean over topics; None without topics.
@@ -87,13 +94,18 @@ class Score(Subject):
         comparable: whether you can compare it with published scores: few results are unjudged and no topic is
             missing. For stances: whether a published score is for the same N.
         results: N, the number of results with a judged stance; None for rankings.
-        rank: the rank among published scores, from 1; None if there is none.
-        rank_low, rank_high: the rank's 95% interval, by bootstrapping topics; None if there is none.
-        group: the run's group, from 1, as in ``touche.published``; None if there is none.
-        rank_note: why there is no rank, interval or group; may be empty.
-        rank_text: the rank and its interval in words; empty without a rank; not a column.
-        stances: each stance's scores by name; empty for rankings; not a column.
+        own_rank: the rank among published scores, with its interval and group.
+        stances: each stance's scores by name; empty for rankings.
     """
+
+    COLUMNS: ClassVar[Columns] = {
+        **{name: attrgetter(name) for name in (*column_names(Subject), *_FIGURES)},
+        "rank": attrgetter("own_rank.rank"),
+        "rank_low": attrgetter("own_rank.low"),
+        "rank_high": attrgetter("own_rank.high"),
+        "group": attrgetter("own_rank.group"),
+        "rank_note": attrgetter("own_rank.reason"),
+    }
 
     mean: float | None
     low: float | None
@@ -103,14 +115,9 @@ class Score(Subject):
     greatest: float | None
     topics: int
     comparable: bool
-    results: int | None = None
-    rank: int | None = None
-    rank_low: int | None = None
-    rank_high: int | None = None
-    group: int | None = None
-    rank_note: str = ""
-    rank_text: str = field(default="", repr=False)
-    stances: Mapping[str, ClassScores] = field(default_factory=dict, repr=False, compare=False)
+    results: int | None
+    own_rank: OwnRank
+    stances: Mapping[str, ClassScores] = field(repr=False, compare=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -303,12 +310,7 @@ def _row(
         topics=evaluation.topics,
         comparable=is_comparable(scored_run, task),
         results=evaluation.results,
-        rank=rank.rank,
-        rank_low=rank.low,
-        rank_high=rank.high,
-        group=rank.group,
-        rank_note=rank.reason,
-        rank_text=str(rank),
+        own_rank=rank,
         stances=evaluation.by_class() if isinstance(evaluation, StanceEvaluation) else {},
     )
 

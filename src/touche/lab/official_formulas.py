@@ -13,10 +13,13 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 import numpy as np
 from msgspec import Meta, field
 
+from touche import tasks
 from touche.baselines.expected import Expected, Tolerance, checked_entries
 from touche.baselines.loader import baseline_folder
 from touche.data.datasets import open_dataset
-from touche.data.places import find, has_dataset, locate, shipped_baselines
+from touche.data.places import find, has_dataset, locate, remedy_for, shipped_baselines
+from touche.data.public_run_sources import public_run_sources
+from touche.data.remedies import ELSEWHERE, remedy
 from touche.errors import ToucheError, choice
 from touche.io.progress import watched
 from touche.io.toml import Name, Positive, Share, Strict, read_record
@@ -129,8 +132,9 @@ def check_formulas(baselines: Sequence[str], log: Callable[[str], None]) -> Regr
 def _checked(formulas: Sequence[ExpectedFormula], log: Callable[[str], None]) -> Iterator[Outcome]:
     """Yields each formula's outcome. An error is an outcome too."""
     for entry in formulas:
-        if not has_dataset(entry.dataset) or find("runs", entry.run) is None:
-            yield Outcome(entry, MISSING)
+        missing = [*_missing_data(entry)]
+        if missing:
+            yield Outcome(entry, MISSING, remark=", ".join(missing))
             continue
         log(f"{entry.command} on {entry.dataset}")
         try:
@@ -139,6 +143,19 @@ def _checked(formulas: Sequence[ExpectedFormula], log: Callable[[str], None]) ->
             yield outcome_of(entry, share, remark=remark)
         except Exception as error:
             yield failed(entry, error)
+
+
+def _missing_data(entry: ExpectedFormula) -> Iterator[str]:
+    """Yields the dataset and the official run of an entry if they are missing, each with how to get it."""
+    if not has_dataset(entry.dataset):
+        yield f"{entry.dataset} ({remedy_for([entry.dataset])})"
+    if find("runs", entry.run) is None:
+        path = f"runs/{entry.run}"
+        if any(source.path == path for source in public_run_sources([entry.dataset])):
+            task, _ = tasks.dataset(entry.dataset)
+            yield f"{path} (get it with: touche data fetch {task.id} --runs, or {ELSEWHERE})"
+        else:
+            yield f"{path} ({remedy(path)})"
 
 
 def formula_fit(entry: ExpectedFormula, rerun: Run) -> tuple[float, str]:

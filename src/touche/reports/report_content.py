@@ -352,7 +352,11 @@ def _board(
         twin = twins.get(scored_run.name)
         # Rank among published results if there are any, like ``touche evaluate``, so that other runs of the
         # user don't change the ranks.
-        number = scores[scored_run].rank if results else 1 + sum(other > printed for other in printed_means)
+        number = (
+            scores[scored_run].own_rank.rank
+            if results
+            else 1 + sum(other > printed for other in printed_means)
+        )
         board.append(
             LeaderboardRow(
                 name=scored_run.name,

@@ -73,27 +73,30 @@ class LeaderboardRow:
     @property
     def shown(self) -> Score | Published:
         """What the row shows, with its interval and N: a given run's score, or else the published row."""
-        if self.score:
-            return self.score
-        assert self.published is not None  # a row has at least one of them
-        return self.published.row
+        return self.score or self._published_row
 
     @property
     def kind(self) -> str:
         """``given``, ``baseline`` (the organizers' own) or ``published``."""
-        if isinstance(self.shown, Score):
+        if self.score:
             return GIVEN
-        return BASELINE if self.shown.baseline else PUBLISHED
+        return BASELINE if self._published_row.baseline else PUBLISHED
 
     @property
     def value(self) -> float | None:
         """The measure's mean; None without topics."""
-        return self.shown.mean if isinstance(self.shown, Score) else self.shown.value
+        return self.score.mean if self.score else self._published_row.value
 
     @property
     def note(self) -> str:
         """A remark on the interval; empty for a 95% interval."""
-        return "" if isinstance(self.shown, Score) else self.shown.interval_note
+        return "" if self.score else self._published_row.interval_note
+
+    @property
+    def _published_row(self) -> Published:
+        """The row in the published table; only for rows without a score."""
+        assert self.published is not None  # a row has at least one of them
+        return self.published.row
 
     @property
     def listed(self) -> bool:

@@ -121,6 +121,9 @@ def execute(
     try:
         reader.start()
         process.wait(seconds)
+    except (KeyboardInterrupt, SystemExit):  # SystemExit: a signal, see touche.io.signals
+        reader.is_muted = True  # touche says that it was interrupted; that the program was is no news
+        raise
     finally:
         _end_group(process)
         if reader.is_alive():  # else it has ended, or an interrupt kept it from starting
@@ -134,7 +137,7 @@ def execute(
 class _Reader(Thread):
     """Passes a program's lines to a log. Keeps the last line, and the log's first error in ``fault``.
 
-    Long lines are cut.
+    Long lines are cut. If ``is_muted``, lines are read but not passed on.
 
     Reads on even if the log fails, because a program blocks when nobody reads its output.
     """
@@ -147,6 +150,7 @@ class _Reader(Thread):
         self._paths = paths
         self.last = "no output"
         self.fault: Exception | None = None
+        self.is_muted = False
 
     def run(self) -> None:
         with self._pipe as lines:
@@ -169,7 +173,7 @@ class _Reader(Thread):
         if not _POINTS_TO_HELP.search(line):
             self.last = line.strip()
         try:
-            if self.fault is None:
+            if self.fault is None and not self.is_muted:
                 self._log(line)
         except Exception as error:
             self.fault = error

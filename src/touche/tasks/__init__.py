@@ -130,19 +130,23 @@ def dataset(dataset_id: str) -> tuple[Task, Corpus]:
     text = dataset_id if isinstance(dataset_id, str) else ""
     task_id, name = _task_and_corpus(text)
     if _card(task_id) is None or name not in task(task_id).corpora:
-        raise ToucheError(f"there is no dataset {quoted(dataset_id)}; {choice_of_id(text, datasets())}")
+        otherwise = (
+            "choose a task, which touche tasks lists, or a part of one, such as touche-2020-task-1/sample"
+        )
+        remedy = choice_of_id(text, datasets(), otherwise)
+        raise ToucheError(f"there is no dataset {quoted(dataset_id)}; {remedy}")
     corpus = task(task_id).corpora[name]
     return replace(task(task_id), only_topics=corpus.topics, corpus=name), corpus
 
 
-def choice_of_id(name: str, known: Iterable[str]) -> str:
+def choice_of_id(name: str, known: Iterable[str], otherwise: str = "") -> str:
     """Like ``errors.choice``, for ids of tasks or datasets. Also knows ids of other systems."""
     is_of_task = _card(name.rpartition("/")[0]) is not None  # only the dataset's own name is unknown
     *others, last = ([] if is_of_task else candidates(name, _cards())) or [""]
     if last:
         return f"did you mean {', '.join(others)}{' or ' * bool(others)}{last}?"
     # A similar id of another year is another task.
-    return choice(name if is_of_task or not has_unknown_year(name, _cards()) else "", known)
+    return choice(name if is_of_task or not has_unknown_year(name, _cards()) else "", known, otherwise)
 
 
 def _task_and_corpus(dataset_id: str) -> tuple[str, str]:

@@ -62,8 +62,14 @@ def origin_of_run(metadata: Path) -> tuple[str, str, str]:
 
 
 def peak_memory_of_run(metadata: Path) -> int | None:
-    """Returns the peak memory in bytes that a run's process wrote; None if unknown."""
-    memory = _value_in(read_metadata(metadata), str, "resources", "ram", "used process") or ""
+    """Returns the peak memory in bytes that a run's process wrote; None if it is unknown, or if the metadata
+    can't be read.
+    """
+    try:
+        record = read_metadata(metadata)
+    except InputError:  # the run's scores count anyway
+        return None
+    memory = _value_in(record, str, "resources", "ram", "used process") or ""
     number, _, unit = memory.partition(" ")
     return int(number) if number.isdecimal() and unit == "B" else None
 

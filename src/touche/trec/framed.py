@@ -35,15 +35,16 @@ class Shown(ABC):
 
 def column_names(kind: type[Any]) -> list[str]:
     """Returns a record's column names: those in its ``COLUMNS`` or, without these, its fields except those
-    that its repr omits. Empty if they depend on the data, which are then in the record's dictionary
-    ``record``.
+    that its repr omits. Empty if they depend on the data, as in a record with a dictionary ``record``.
 
     Args:
         kind: the record's type.
     """
+    if hasattr(kind, "record"):
+        return []
     if hasattr(kind, "COLUMNS"):
         return [*kind.COLUMNS]
-    return [] if hasattr(kind, "record") else [field.name for field in fields(kind) if field.repr]
+    return [field.name for field in fields(kind) if field.repr]
 
 
 def _row(record: Any) -> dict[str, Any]:

@@ -1,6 +1,8 @@
 """Topics and their file formats."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -34,6 +36,8 @@ _REMEDY = "check that this is a Touché topics file"
 # Lines can contain narratives or BEIR's metadata, so they are longer than a run's and slower to read.
 _LIMITS = OF_TABLES._replace(longest_line=1 << 20, most_lines=500_000, least_bytes=20)
 _LONGEST_REASON = 60  # characters
+_RUN_LINE = re.compile(r"\s*(\S+\s+){3}\d+\s+[-+.\deE]+\s+\S.*")  # topic, Q0, document, rank, score, tag
+_QRELS_LINE = re.compile(r"\s*(\S+\s+){3}-?\d+\s*")  # topic, 0, document, grade
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,17 @@ def read_topics(path: Path) -> tuple[Topic, ...]:
     Raises:
         InputError: if the file is unreadable or empty, a topic is broken, or an id occurs twice.
     """
+    try:
+        return _topics_in(path)
+    except InputError as error:
+        form, remedy = _other_form(path, error.line)
+        if not form:
+            raise
+        raise InputError(path, f"looks like {form}, not like topics", remedy, line=error.line) from error
+
+
+def _topics_in(path: Path) -> tuple[Topic, ...]:
+    """Reads a topics file; errors as for ``read_topics``."""
     if ".jsonl" in path.suffixes:
         numbered = _topics_in_jsonl(path)
         remedy = 'put one {"qid", "query"} on each line'
@@ -86,6 +101,26 @@ def read_topics(path: Path) -> tuple[Topic, ...]:
     if not topics:
         raise InputError(path, "no topics in this file", remedy)
     return tuple(topics)
+
+
+def _other_form(path: Path, broken_line: int | None) -> tuple[str, str]:
+    """Returns what an unreadable topics file looks like, and a remedy; both are empty if the first line is
+    not the broken one, or as it should be.
+    """
+    if broken_line is None or not path.is_file():  # a pipe can't be read again
+        return "", ""
+    with suppress(InputError):
+        line, text = next(read_lines(path, _LIMITS), (0, ""))  # the default is for an empty file
+        if line != broken_line:
+            return "", ""
+        if _RUN_LINE.fullmatch(text):
+            return "a run", "pass a file that contains topics"
+        if _QRELS_LINE.fullmatch(text):
+            return "qrels", "pass a file that contains topics"
+        for beginning, form, name in (("<", "XML", "topics.xml"), ("{", "JSON lines", "queries.jsonl")):
+            if text.lstrip("\ufeff \t").startswith(beginning) and name_of_topics(path) != name:
+                return form, f"if these are topics, name the file {name}"
+    return "", ""
 
 
 def _topics_in_xml(path: Path) -> Iterator[tuple[int, Topic]]:
