@@ -11,7 +11,8 @@ from pathlib import Path
 import ir_measures
 import pytest
 
-from conftest import OFFICIAL, ROOT
+from conftest import OFFICIAL
+from in_process import run_in_this_process
 from spotcheck import scored_in
 from touche import tasks
 from touche.baselines.expected import ExpectedScore, read_expected
@@ -96,15 +97,6 @@ PASSAGES = "touche-2022-task-2"
 PAIRS = "touche-2022-task-1"
 
 
-def run_baseline(command: str, task: str, output: Path, processors: set[int] | None = None) -> Path:
-    """The run.txt that the command makes on the sample of a task."""
-    name, *options = command.split()
-    arguments = ["run", name, "-i", f"{task}/sample", "-o", str(output), *options]
-    pin = processors and (lambda: os.sched_setaffinity(0, processors))
-    subprocess.run([sys.executable, "-m", "touche", *arguments], cwd=ROOT, check=True, preexec_fn=pin or None)
-    return output / "run.txt"
-
-
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Path]:
     """Returns the run.txt of a baseline on the sample of a task; it is made once."""
@@ -113,7 +105,10 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], P
 
     @cache
     def measure(command: str, task: str = ARGUMENTS) -> Path:
-        return run_baseline(command, task, tmp_path_factory.mktemp("run"))
+        name, *options = command.split()
+        folder = tmp_path_factory.mktemp("run")
+        run_in_this_process(Job(name, options, f"{task}/sample", folder), Limits(), print)
+        return folder / "run.txt"
 
     return measure
 
@@ -167,8 +162,10 @@ def test_formulas_explain_the_official_runs() -> None:
 def test_the_bytes_of_a_run_do_not_depend_on_the_number_of_threads(
     official: Path, measured: Callable[..., Path], tmp_path: Path, command: str
 ) -> None:
-    one = run_baseline(command, ARGUMENTS, tmp_path, processors={min(os.sched_getaffinity(0))})
-    assert one.read_bytes() == measured(command).read_bytes()
+    words = [sys.executable, "-m", "touche", "run", command, "-i", f"{ARGUMENTS}/sample", "-o", tmp_path]
+    processor = min(os.sched_getaffinity(0))
+    subprocess.run(words, check=True, preexec_fn=lambda: os.sched_setaffinity(0, {processor}))
+    assert (tmp_path / "run.txt").read_bytes() == measured(command).read_bytes()
 
 
 @pytest.mark.slow
