@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from conftest import Touche, use_clone
+from conftest import OFFICIAL, ROOT, Touche, use_clone
 from touche import tasks
 from touche.io.opening import open_binary
 from touche.regression import published_cells
@@ -26,6 +26,7 @@ from touche.regression.published_cells import (
     NOT_HERE,
     NOT_PUBLIC,
     OTHER_FILE,
+    Cell,
     check_published,
 )
 from touche.reports.report_content import published_parts
@@ -71,16 +72,25 @@ def published_part(task: str) -> TaskReport:
     return next(part for part in published_parts() if part.task.id == task)
 
 
-def test_all_cells_of_the_runs_that_are_here_are_equal(official: Path, touche: Touche) -> None:
-    code, out, _ = touche("regress", "--official")
-    assert code == 0
-    cells = next(line.split()[1:] for line in out.splitlines() if line.startswith("all "))
-    total, equal, different, other_files, not_here, not_public = map(int, cells)
-    assert (total, different, other_files) == (622, 0, 0) and equal >= 76
-    assert equal + not_here == 213 and not_public == 409
+@pytest.fixture(scope="module")
+def cells() -> tuple[Cell, ...]:
+    """All published values; computed once, because that takes seconds."""
+    if OFFICIAL is None:
+        pytest.skip("needs official data")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TOUCHE_DATA", str(ROOT / OFFICIAL))
+        return tuple(check_published())
 
 
-def test_a_checked_run_is_not_different(official: Path) -> None:
+@pytest.mark.xdist_group("cells")
+def test_all_cells_of_the_runs_that_are_here_are_equal(cells: tuple[Cell, ...]) -> None:
+    counts = Counter(cell.verdict for cell in cells)
+    assert counts.keys() <= {EQUAL, NOT_HERE, NOT_PUBLIC}
+    assert counts[EQUAL] >= 76 and counts[EQUAL] + counts[NOT_HERE] == 213 and counts[NOT_PUBLIC] == 409
+
+
+@pytest.mark.xdist_group("cells")
+def test_a_checked_run_is_not_different(cells: tuple[Cell, ...]) -> None:
     """What the gallery shows as re-evaluated is re-evaluated here, where the run is available."""
     checked = {
         (task.id, row.dimension, row.measure, row.team, row.tag)
@@ -90,8 +100,7 @@ def test_a_checked_run_is_not_different(official: Path) -> None:
         for row in public_runs.results_of(task, run)
     }
     assert len(checked) == 143
-    cells = [cell for cell in check_published() if cell.verdict == EQUAL]
-    rows = [cell.row for cell in cells]
+    rows = [cell.row for cell in cells if cell.verdict == EQUAL]
     assert {(row.task, row.dimension, row.measure, row.team, row.tag) for row in rows} <= checked
 
 
