@@ -17,7 +17,6 @@ WITH_DATA = [
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("demo")
 @pytest.mark.parametrize("page", WITH_DATA, ids=lambda page: str(page.relative_to(ROOT)))
 def test_what_a_page_says_about_official_data_works(
     official: Path, after_demo: Path, tmp_path: Path, page: Path

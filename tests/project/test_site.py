@@ -1,13 +1,14 @@
 """The documentation as a site: built without a warning, a page for each baseline, nothing from elsewhere."""
 
 import re
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import pytest
 
 from conftest import ROOT
-from pages import type_in, workspace
+from pages import type_in
 from touche import baselines
 from touche.data.places import shipped_baselines
 from touche.tasks import all_tasks
@@ -21,8 +22,9 @@ LINK = re.compile(r'<(?:link|script|img|iframe|source)\b[^>]*\b(?:src|href)="?(h
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = workspace(tmp_path_factory.mktemp("site"))
+def site(after_demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, whose gallery reports on the runs of the demo."""
+    folder = Path(shutil.copytree(after_demo, tmp_path_factory.mktemp("site") / "clone"))
     output = type_in(folder, "make site", TOUCHE_REPOSITORY="https://example.org/o/n")
     assert [line for line in output.splitlines() if "mkdocs build" not in line] == []
     return folder / "build" / "site"
