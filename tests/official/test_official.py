@@ -5,14 +5,11 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 
 import ir_measures
 import pytest
 
-from conftest import OFFICIAL
-from in_process import run_in_this_process
 from spotcheck import scored_in
 from touche import tasks
 from touche.baselines.expected import ExpectedScore, read_expected
@@ -32,6 +29,7 @@ from touche.submission import lint
 from touche.trec.columns import Run, RunLine
 from touche.trec.runs import read_run
 
+pytest_plugins = ["sample_runs"]
 pytestmark = pytest.mark.xdist_group("official")  # which share their rankings
 
 KNOWN = {
@@ -97,22 +95,6 @@ PASSAGES = "touche-2022-task-2"
 PAIRS = "touche-2022-task-1"
 
 
-@pytest.fixture(scope="module")
-def measured(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Path]:
-    """Returns the run.txt of a baseline on the sample of a task; it is made once."""
-    if OFFICIAL is None:
-        pytest.skip("needs official data")
-
-    @cache
-    def measure(command: str, task: str = ARGUMENTS) -> Path:
-        name, *options = command.split()
-        folder = tmp_path_factory.mktemp("run")
-        run_in_this_process(Job(name, options, f"{task}/sample", folder), Limits(), print)
-        return folder / "run.txt"
-
-    return measure
-
-
 CLASSIC = "tfidf --variant classic"
 
 
@@ -126,7 +108,7 @@ def by_day(expected: ExpectedScore) -> bool:
 @pytest.mark.slow
 @pytest.mark.parametrize("night", [False, pytest.param(True, marks=pytest.mark.nightly)])
 def test_baselines_score_what_is_expected_of_them(
-    official: Path, measured: Callable[[str, str], Path], night: bool
+    official: Path, measured: Callable[..., Path], night: bool
 ) -> None:
     """Every score in every expected.toml, for samples and official runs."""
 

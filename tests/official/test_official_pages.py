@@ -8,7 +8,11 @@ import pytest
 import pages
 from conftest import ROOT
 
-LONG = [ROOT / "docs" / name for name in ("how-to/evaluate.md", "how-to/check-a-reproduction.md")]
+LONG = [
+    ROOT / "docs" / "how-to" / "evaluate.md",
+    ROOT / "docs" / "how-to" / "check-a-reproduction.md",
+    ROOT / "docs" / "explanation" / "why-bm25-wins.md",
+]
 WITH_DATA = [
     pytest.param(page, marks=[pytest.mark.nightly] if page in LONG else [])
     for page in pages.PAGES

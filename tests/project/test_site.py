@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 
 pytest_plugins = ["browsers"]
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("site")]
+BY_DAY = ((390, "light"), (1400, "dark"))  # each scheme, the narrowest and the widest page
+WINDOWS = [  # widths of a phone, a tablet and a desk, in pixels
+    pytest.param(width, scheme, marks=() if (width, scheme) in BY_DAY else pytest.mark.nightly)
+    for width in (390, 768, 1400)
+    for scheme in ("light", "dark")
+]
 LINK = re.compile(r'<(?:link|script|img|iframe|source)\b[^>]*\b(?:src|href)="?(https?:[^" >]*)')
 
 
@@ -89,8 +95,7 @@ def test_search_works_from_disk_and_no_page_is_wider_than_a_phone(site: Path, ch
     assert [line for line in heard if not line.startswith(("data:", "blob:"))] == []
 
 
-@pytest.mark.parametrize("width", [390, 1400])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "scheme"), WINDOWS)
 def test_a_cell_of_the_matrix_opens_the_commands_that_rerun_it(
     site: Path, chromium: "Browser", width: int, scheme: Literal["light", "dark"]
 ) -> None:
@@ -123,8 +128,7 @@ CONTRAST = """() => axe.run(document, { runOnly: ["color-contrast"] }).then(
     ({ violations }) => violations.flatMap(({ nodes }) => nodes.map(node => `pale: ${node.target}`)))"""
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 768, 1400])
+@pytest.mark.parametrize(("width", "scheme"), WINDOWS)
 def test_nothing_overlaps_is_cut_or_too_pale_on_a_phone_a_tablet_and_a_desk(
     site: Path, chromium: "Browser", width: int, scheme: Literal["light", "dark"]
 ) -> None:

@@ -192,7 +192,7 @@ def test_an_image_explains_itself_and_carries_labels_but_no_tests_and_no_compile
     assert int(image_builds.size(program, "tfidf").split()[0]) <= 600  # MB
 
 
-@pytest.mark.parametrize("baseline", with_the_rest_nightly(BASELINES, now=["argsrank", "rank-bm25"]))
+@pytest.mark.parametrize("baseline", with_the_rest_nightly(BASELINES, now=["rank-bm25"]))
 @pytest.mark.usefixtures("tira")
 def test_the_unmodified_tira_run_gets_the_same_bytes_from_every_image(tmp_path: Path, baseline: str) -> None:
     same_bytes(run_in_tira, tmp_path, baseline, PARTS[baseline][0])
