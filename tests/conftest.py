@@ -5,6 +5,7 @@ import gzip
 import logging
 import os
 import pty
+import shutil
 import struct
 import subprocess
 import sys
@@ -152,14 +153,30 @@ def _read_until_closed(terminal: int) -> Iterator[bytes]:
         os.close(terminal)
 
 
+def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
+    """A folder that one process of pytest-xdist makes, while the others wait; no test may change it."""
+    own = factory.getbasetemp()
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    folder = shared / name
+    with (shared / f"{name}.lock").open("a+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not os.fstat(lock.fileno()).st_size:  # it stays empty until the folder is complete
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            make(folder)
+            lock.write("made")
+    return folder
+
+
 @pytest.fixture(scope="session")
 def after_demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the clone after ``make demo``, with its output in demo.txt."""
+    """A copy of the clone after ``make demo``, with its output in demo.txt; tests copy it."""
     from pages import type_in, workspace  # which need this module
 
-    folder = workspace(tmp_path_factory.mktemp("demo"))
-    (folder / "demo.txt").write_text(type_in(folder, "make demo"), encoding="utf-8")
-    return folder
+    def make(folder: Path) -> None:
+        (workspace(folder) / "demo.txt").write_text(type_in(folder, "make demo"), encoding="utf-8")
+
+    return made_once(tmp_path_factory, "demo", make)
 
 
 OFFICIAL = os.environ.get("TOUCHE_DATA")

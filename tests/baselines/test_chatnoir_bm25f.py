@@ -229,7 +229,7 @@ def test_spam_ranks_beside_candidates_count(touche: Touche, tmp_path: Path) -> N
     assert [line.split()[2] for line in (tmp_path / "run.txt").read_text().splitlines()] == ["p2"]
 
 
-@pytest.mark.parametrize("size", [pytest.param(3, marks=pytest.mark.slow), 40, 1000])
+@pytest.mark.parametrize("size", [pytest.param(3, marks=pytest.mark.nightly), 40, 1000])
 def test_the_best_of_the_first_query_are_lucene_s_for_any_number_of_parts(
     monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:

@@ -113,7 +113,7 @@ LINES = gzip.compress("".join(f"line {n * n * n}\n" for n in range(5000)).encode
         (b"\xef\xbb\xbffirst\xe9\n", r"file:1: not UTF-8 \(byte 0xe9\)"),
         (b"first\n" + b"\0" * (1 << 27), "file:2: a line of 64 MiB or more"),
         (gzip.compress(b"\0" * 10**6) * 5000, "more than 500 times its size|a line of 64 MiB"),  # 5 GB
-        pytest.param(gzip.compress(b"\n" * 10**6) * 40, "500 times its size", marks=pytest.mark.slow),
+        (gzip.compress((b" " * 9999 + b"\n") * 100) * 40, "500 times its size"),
     ],
     ids=["cut off", "corrupted", "latin-1", "latin-1 after a mark", "endless", "bomb", "bomb of lines"],
 )

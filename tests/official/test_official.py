@@ -5,13 +5,11 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 
 import ir_measures
 import pytest
 
-from conftest import OFFICIAL, ROOT
 from spotcheck import scored_in
 from touche import tasks
 from touche.baselines.expected import ExpectedScore, read_expected
@@ -31,6 +29,7 @@ from touche.submission import lint
 from touche.trec.columns import Run, RunLine
 from touche.trec.runs import read_run
 
+pytest_plugins = ["sample_runs"]
 pytestmark = pytest.mark.xdist_group("official")  # which share their rankings
 
 KNOWN = {
@@ -96,28 +95,6 @@ PASSAGES = "touche-2022-task-2"
 PAIRS = "touche-2022-task-1"
 
 
-def run_baseline(command: str, task: str, output: Path, processors: set[int] | None = None) -> Path:
-    """The run.txt that the command makes on the sample of a task."""
-    name, *options = command.split()
-    arguments = ["run", name, "-i", f"{task}/sample", "-o", str(output), *options]
-    pin = processors and (lambda: os.sched_setaffinity(0, processors))
-    subprocess.run([sys.executable, "-m", "touche", *arguments], cwd=ROOT, check=True, preexec_fn=pin or None)
-    return output / "run.txt"
-
-
-@pytest.fixture(scope="module")
-def measured(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Path]:
-    """Returns the run.txt of a baseline on the sample of a task; it is made once."""
-    if OFFICIAL is None:
-        pytest.skip("needs official data")
-
-    @cache
-    def measure(command: str, task: str = ARGUMENTS) -> Path:
-        return run_baseline(command, task, tmp_path_factory.mktemp("run"))
-
-    return measure
-
-
 CLASSIC = "tfidf --variant classic"
 
 
@@ -131,7 +108,7 @@ def by_day(expected: ExpectedScore) -> bool:
 @pytest.mark.slow
 @pytest.mark.parametrize("night", [False, pytest.param(True, marks=pytest.mark.nightly)])
 def test_baselines_score_what_is_expected_of_them(
-    official: Path, measured: Callable[[str, str], Path], night: bool
+    official: Path, measured: Callable[..., Path], night: bool
 ) -> None:
     """Every score in every expected.toml, for samples and official runs."""
 
@@ -167,8 +144,10 @@ def test_formulas_explain_the_official_runs() -> None:
 def test_the_bytes_of_a_run_do_not_depend_on_the_number_of_threads(
     official: Path, measured: Callable[..., Path], tmp_path: Path, command: str
 ) -> None:
-    one = run_baseline(command, ARGUMENTS, tmp_path, processors={min(os.sched_getaffinity(0))})
-    assert one.read_bytes() == measured(command).read_bytes()
+    words = [sys.executable, "-m", "touche", "run", command, "-i", f"{ARGUMENTS}/sample", "-o", tmp_path]
+    processor = min(os.sched_getaffinity(0))
+    subprocess.run(words, check=True, preexec_fn=lambda: os.sched_setaffinity(0, {processor}))
+    assert (tmp_path / "run.txt").read_bytes() == measured(command).read_bytes()
 
 
 @pytest.mark.slow

@@ -8,7 +8,11 @@ import pytest
 import pages
 from conftest import ROOT
 
-LONG = [ROOT / "docs" / name for name in ("how-to/evaluate.md", "how-to/check-a-reproduction.md")]
+LONG = [
+    ROOT / "docs" / "how-to" / "evaluate.md",
+    ROOT / "docs" / "how-to" / "check-a-reproduction.md",
+    ROOT / "docs" / "explanation" / "why-bm25-wins.md",
+]
 WITH_DATA = [
     pytest.param(page, marks=[pytest.mark.nightly] if page in LONG else [])
     for page in pages.PAGES
@@ -17,7 +21,6 @@ WITH_DATA = [
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("demo")
 @pytest.mark.parametrize("page", WITH_DATA, ids=lambda page: str(page.relative_to(ROOT)))
 def test_what_a_page_says_about_official_data_works(
     official: Path, after_demo: Path, tmp_path: Path, page: Path

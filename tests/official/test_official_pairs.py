@@ -1,14 +1,17 @@
 """Pairs of sentences on the sample are as coherent as ever: regress only sees how many there are."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-import touche
 from identifying import line
 from oracles.pair_coherence import coherence
 from touche.data.datasets import open_dataset
 from touche.documents.document_records import Argument, Sentence
+from touche.trec.runs import read_run
+
+pytest_plugins = ["sample_runs"]
 
 
 def argument(id: str, *texts: str) -> Argument:
@@ -33,16 +36,16 @@ def test_coherence_is_that_of_the_five_with_the_highest_scores() -> None:
 @pytest.mark.slow
 @pytest.mark.xdist_group("official")
 @pytest.mark.parametrize(
-    ("baseline", "options", "expected"),
+    ("command", "expected"),
     [
-        ("dirichletlm-pairs", {}, 0.60291),
-        pytest.param("sentence-coherence", {}, 0.78668, marks=pytest.mark.nightly),
-        pytest.param("argsrank", {"depth": 5}, 0.49581, marks=pytest.mark.nightly),
+        ("dirichletlm-pairs", 0.60291),
+        pytest.param("sentence-coherence", 0.78668, marks=pytest.mark.nightly),
+        pytest.param("argsrank --depth 5", 0.49581, marks=pytest.mark.nightly),
     ],
 )
 def test_the_first_pairs_of_the_sample_are_as_coherent_as_ever(
-    official: Path, baseline: str, options: dict[str, int], expected: float
+    official: Path, measured: Callable[..., Path], command: str, expected: float
 ) -> None:
-    dataset = "touche-2022-task-1/sample"
-    run = touche.run(baseline, dataset, **options)  # type: ignore[arg-type]
-    assert coherence(run, open_dataset(dataset).documents) == pytest.approx(expected, abs=0.001)
+    task = "touche-2022-task-1"
+    run = read_run(measured(command, task))
+    assert coherence(run, open_dataset(f"{task}/sample").documents) == pytest.approx(expected, abs=0.001)

@@ -19,6 +19,10 @@ from touche.trec.topics import read_topics
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("official")]
 
 
+# tests/scan/test_scan_ranking.py compares all models with Lucene by day, on the toy collection.
+BY_DAY = ("touche-2020-task-1", "bm25")
+
+
 def texts_of(corpora: Path) -> Iterator[str]:
     for path in sorted(corpora.rglob("args-me.json*")):
         yield from (document.text for document in read_argsme_json(path))
@@ -43,9 +47,13 @@ def test_every_text_has_the_terms_of_lucene(official: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "task", ["touche-2020-task-1", pytest.param("touche-2021-task-1", marks=pytest.mark.nightly)]
+    ("task", "name"),
+    [
+        pytest.param(task, name, marks=() if (task, name) == BY_DAY else pytest.mark.nightly)
+        for task in ("touche-2020-task-1", "touche-2021-task-1")
+        for name in ("dirichletlm", "bm25", "tfidf")
+    ],
 )
-@pytest.mark.parametrize("name", ["dirichletlm", "bm25", "tfidf"])
 def test_scores_of_the_sample_are_those_of_lucene_to_the_last_bit(
     official: Path, task: str, name: str
 ) -> None:

@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from conftest import Touche, use_clone
+from conftest import OFFICIAL, ROOT, Touche, use_clone
 from touche import tasks
 from touche.io.opening import open_binary
 from touche.regression import published_cells
@@ -26,11 +26,13 @@ from touche.regression.published_cells import (
     NOT_HERE,
     NOT_PUBLIC,
     OTHER_FILE,
+    Cell,
     check_published,
 )
 from touche.reports.report_content import published_parts
 from touche.reports.report_records import TaskReport
 from touche.tasks import Published, Task, public_runs
+from touche.tasks.public_runs import NOT_LISTED
 
 TWENTY = "touche-2020-task-2"
 IMAGES = "touche-2022-task-3"
@@ -71,18 +73,30 @@ def published_part(task: str) -> TaskReport:
     return next(part for part in published_parts() if part.task.id == task)
 
 
-def test_all_cells_of_the_runs_that_are_here_are_as_listed(official: Path, touche: Touche) -> None:
-    code, out, _ = touche("regress", "--official")
-    assert code == 0
-    cells = next(line.split()[1:] for line in out.splitlines() if line.startswith("all "))
-    total, equal, different, other_files, not_here, not_listed, not_public = map(int, cells)
-    # The index expects the one that differs: a run of Elrond, in topic 68.
-    assert (total, different, other_files) == (622, 1, 0) and equal >= 79
-    assert equal + different + not_here == 221 and (not_listed, not_public) == (33, 368)
-    assert "Elrond, ElrondOpenNlpRun: 0.815 instead, because topic 68 differs, as listed\n" in out
+@pytest.fixture(scope="module")
+def cells() -> tuple[Cell, ...]:
+    """All published values; computed once, because that takes seconds."""
+    if OFFICIAL is None:
+        pytest.skip("needs official data")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TOUCHE_DATA", str(ROOT / OFFICIAL))
+        return tuple(check_published())
 
 
-def test_what_is_marked_as_checked_was_checked(official: Path) -> None:
+@pytest.mark.xdist_group("cells")
+def test_all_cells_of_the_runs_that_are_here_are_as_listed(cells: tuple[Cell, ...]) -> None:
+    counts = Counter(cell.verdict for cell in cells)
+    assert counts.total() == 622 and counts.keys() <= {EQUAL, DIFFERENT, NOT_HERE, NOT_LISTED, NOT_PUBLIC}
+    assert counts[EQUAL] >= 79 and counts[EQUAL] + counts[DIFFERENT] + counts[NOT_HERE] == 221
+    assert (counts[NOT_LISTED], counts[NOT_PUBLIC]) == (33, 368)
+    assert not any(cell.is_broken for cell in cells)
+    assert [(cell.row.tag, cell.remark) for cell in cells if cell.verdict == DIFFERENT] == [
+        ("ElrondOpenNlpRun", "0.815 instead, because topic 68 differs, as listed")
+    ]
+
+
+@pytest.mark.xdist_group("cells")
+def test_what_is_marked_as_checked_was_checked(cells: tuple[Cell, ...]) -> None:
     """What the gallery shows as re-evaluated is re-evaluated here, where the run is available."""
     checked = {
         (task.id, row.dimension, row.measure, row.team, row.tag)
@@ -92,8 +106,7 @@ def test_what_is_marked_as_checked_was_checked(official: Path) -> None:
         for row in public_runs.results_of(task, run)
     }
     assert len(checked) == 151
-    cells = [cell for cell in check_published() if cell.verdict in (EQUAL, DIFFERENT)]
-    rows = [cell.row for cell in cells]
+    rows = [cell.row for cell in cells if cell.verdict in (EQUAL, DIFFERENT)]
     assert {(row.task, row.dimension, row.measure, row.team, row.tag) for row in rows} <= checked
 
 

@@ -16,7 +16,6 @@ from pages import PAGES, commands, follow, is_shown, reason, steps, steps_for_ou
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("demo")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_what_a_page_says_works_one_after_the_other(page: Path, after_demo: Path, tmp_path: Path) -> None:
     shutil.copytree(after_demo, folder := tmp_path / "clone")

@@ -4,6 +4,7 @@ import ast
 import importlib
 import pydoc
 import re
+from functools import cache
 from inspect import ismodule
 
 import pytest
@@ -18,7 +19,13 @@ OFFERED = ("touche", "touche.scan", "touche.lucene", "touche.pairs")
 PAGES = [ROOT / "docs" / "reference" / name for name in ("python.md", "engines.md")]
 PAGE = "".join(page.read_text(encoding="utf-8") for page in PAGES)
 NAMES = [name for name in re.findall(r"^::: (\S+)$", PAGE, re.MULTILINE) if name not in OFFERED]
-LIBRARY = griffe.load("touche", search_paths=[ROOT / "src"], resolve_aliases=True)
+
+
+@cache  # not when the file is imported, because each process of pytest-xdist imports all files
+def library() -> griffe.Module:
+    loaded = griffe.load("touche", search_paths=[ROOT / "src"], resolve_aliases=True)
+    assert isinstance(loaded, griffe.Module)
+    return loaded
 
 
 def test_the_page_of_the_python_api_has_everything_that_is_offered() -> None:
@@ -36,7 +43,7 @@ def test_the_page_of_the_python_api_has_everything_that_is_offered() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_parameter_and_every_field_is_documented(name: str) -> None:
-    entry = LIBRARY[name.removeprefix("touche.")]
+    entry = library()[name.removeprefix("touche.")]
     members = entry.members.values() if entry.is_class else ()
     for definition in [
         entry,

@@ -1,13 +1,14 @@
 """The documentation as a site: built without a warning, a page for each baseline, nothing from elsewhere."""
 
 import re
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import pytest
 
 from conftest import ROOT
-from pages import type_in, workspace
+from pages import type_in
 from touche import baselines
 from touche.data.places import shipped_baselines
 from touche.tasks import all_tasks
@@ -17,12 +18,19 @@ if TYPE_CHECKING:
 
 pytest_plugins = ["browsers"]
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("site")]
+BY_DAY = ((390, "light"), (1400, "dark"))  # each scheme, the narrowest and the widest page
+WINDOWS = [  # widths of a phone, a tablet and a desk, in pixels
+    pytest.param(width, scheme, marks=() if (width, scheme) in BY_DAY else pytest.mark.nightly)
+    for width in (390, 768, 1400)
+    for scheme in ("light", "dark")
+]
 LINK = re.compile(r'<(?:link|script|img|iframe|source)\b[^>]*\b(?:src|href)="?(https?:[^" >]*)')
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = workspace(tmp_path_factory.mktemp("site"))
+def site(after_demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, whose gallery reports on the runs of the demo."""
+    folder = Path(shutil.copytree(after_demo, tmp_path_factory.mktemp("site") / "clone"))
     output = type_in(folder, "make site", TOUCHE_REPOSITORY="https://example.org/o/n")
     assert [line for line in output.splitlines() if "mkdocs build" not in line] == []
     return folder / "build" / "site"
@@ -87,8 +95,7 @@ def test_search_works_from_disk_and_no_page_is_wider_than_a_phone(site: Path, ch
     assert [line for line in heard if not line.startswith(("data:", "blob:"))] == []
 
 
-@pytest.mark.parametrize("width", [390, 1400])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "scheme"), WINDOWS)
 def test_a_cell_of_the_matrix_opens_the_commands_that_rerun_it(
     site: Path, chromium: "Browser", width: int, scheme: Literal["light", "dark"]
 ) -> None:
@@ -121,8 +128,7 @@ CONTRAST = """() => axe.run(document, { runOnly: ["color-contrast"] }).then(
     ({ violations }) => violations.flatMap(({ nodes }) => nodes.map(node => `pale: ${node.target}`)))"""
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 768, 1400])
+@pytest.mark.parametrize(("width", "scheme"), WINDOWS)
 def test_nothing_overlaps_is_cut_or_too_pale_on_a_phone_a_tablet_and_a_desk(
     site: Path, chromium: "Browser", width: int, scheme: Literal["light", "dark"]
 ) -> None:

@@ -1,5 +1,6 @@
 """Type checkers know what the public functions take and return."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -65,7 +66,7 @@ REJECTED = (  # a type error each
 @pytest.mark.parametrize(
     "command",
     [
-        ["mypy", "--strict", "--no-incremental", "--follow-imports=silent"],
+        ["mypy", "--strict", "--follow-imports=silent"],
         pytest.param(
             ["pyright"], marks=pytest.mark.skipif(PYRIGHT is None, reason="needs: pip install pyright")
         ),
@@ -80,8 +81,10 @@ def test_a_script_of_a_user_has_precise_types(tmp_path: Path, command: list[str]
     ):
         script.write_text(text, encoding="utf-8")
         done = subprocess.run(
-            [sys.executable, "-m", *command, script], cwd=ROOT, capture_output=True, text=True
-        )
+            [sys.executable, "-m", *command, script],
+            cwd=ROOT, env=os.environ | {"MYPY_CACHE_DIR": str(tmp_path / "cache")},
+            capture_output=True, text=True,
+        )  # fmt: skip
         lines = text.splitlines()
         errors = re.findall(r"script\.py:(\d+)(?::\d+)?(?: -|:) error", done.stdout)
         assert {lines[int(line) - 1] for line in errors} == lines_with_errors, done.stdout + done.stderr

@@ -8,13 +8,16 @@ from typing import Any
 
 import pytest
 
-from conftest import Touche
+from in_process import run_in_this_process
 from touche import baselines, tasks
 from touche.baselines.expected import ExpectedRun, ExpectedScore, read_expected
 from touche.baselines.loader import parts_in_expected
 from touche.baselines.reruns import belongs_to, find_rerun, published_scores, rerun_command
 from touche.cli.run import run
 from touche.data.places import shipped_baselines
+from touche.regression.outcomes import PASSED
+from touche.regression.running import rerun
+from touche.runners.limits import Limits
 
 
 @pytest.mark.parametrize("name", shipped_baselines())
@@ -33,14 +36,14 @@ def test_every_baseline_is_pinned_on_all_samples(name: str) -> None:
 
 
 @pytest.mark.slow
-def test_every_baseline_ranks_the_toy_collection_as_pinned(touche: Touche) -> None:
+def test_every_baseline_ranks_the_toy_collection_as_pinned() -> None:
     parts = {name for name in tasks.datasets() if name.startswith("spot-check/")}
     expected = [
         entry for name in shipped_baselines() for entry in read_expected(name) if entry.dataset in parts
     ]
-    code, out, err = touche("regress", *(f"--dataset={part}" for part in parts))
-    assert code == 0, out + err
-    assert out.endswith(f"\nexpected results: {len(expected)} passed\n")
+    outcomes = list(rerun(expected, run_in_this_process, Limits(), print))
+    assert len(outcomes) == len(expected) > 100
+    assert [outcome for outcome in outcomes if outcome.verdict != PASSED] == []
 
 
 def test_every_published_score_is_of_one_row_of_its_task() -> None:

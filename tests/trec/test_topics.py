@@ -1,4 +1,5 @@
 import time
+from collections.abc import Callable
 
 import pytest
 
@@ -267,30 +268,35 @@ def many_tags(attributes: str) -> str:
     return f"<topics>{f'<topic {attributes}/>' * (14_000_000 // len(attributes))}</topics>"
 
 
-DECLARED = "<!DOCTYPE t [<!ATTLIST t " + " ".join(f'a{n} CDATA ""' for n in range(700_000)) + ">]><t/>"
+def numbered(attribute: str, count: int) -> str:
+    return " ".join(attribute % n for n in range(count))
 
 
+# Functions, because each process of pytest-xdist imports this file, but few of them run these tests.
 @pytest.mark.parametrize(
-    ("content", "problem"),
+    ("make_content", "problem"),
     [
-        ("<topic " + " ".join(f'a{n}=">"' for n in range(1_200_000)) + "/>", "a tag of 16 KiB or more"),
-        (("<topic " + " ".join(f'ľ{n}=""' for n in range(600_000)) + "/>").encode("utf-16"), "a tag of 16"),
-        (f'<topic a="{"x" * 15_000_000}"/>', "a tag of 16 KiB or more"),
-        ("<topic " + " ".join(f'xmlns:a{n}="u"' for n in range(900_000)) + "/>", "a tag of 16 KiB or more"),
-        (many_tags(" ".join(f'a{n}=""' for n in range(1500))), "more than 100,000 attributes"),
+        (lambda: "<topic " + numbered('a%d=">"', 1_200_000) + "/>", "a tag of 16 KiB or more"),
+        (lambda: ("<topic " + numbered('ľ%d=""', 600_000) + "/>").encode("utf-16"), "a tag of 16"),
+        (lambda: f'<topic a="{"x" * 15_000_000}"/>', "a tag of 16 KiB or more"),
+        (lambda: "<topic " + numbered('xmlns:a%d="u"', 900_000) + "/>", "a tag of 16 KiB or more"),
+        (lambda: many_tags(numbered('a%d=""', 1500)), "more than 100,000 attributes"),
         (
-            f'<t xmlns="{"u" * 12_000}">{"".join(f"<a{n}/>" for n in range(90_000))}</t>',
+            lambda: f'<t xmlns="{"u" * 12_000}">{"".join(f"<a{n}/>" for n in range(90_000))}</t>',
             "names and namespaces of",
         ),
-        (f"<topics><!--{' ' * 15_000_000}--></topics>", "a comment of 256 KiB or more"),
-        (DECLARED, "the file declares an attribute; remove the declaration"),
+        (lambda: f"<topics><!--{' ' * 15_000_000}--></topics>", "a comment of 256 KiB or more"),
+        (
+            lambda: "<!DOCTYPE t [<!ATTLIST t " + numbered('a%d CDATA ""', 700_000) + ">]><t/>",
+            "the file declares an attribute; remove the declaration",
+        ),
     ],
     ids=["attributes", "utf-16", "value", "namespaces", "many tags", "long namespace", "comment", "declared"],
 )
 def test_attributes_and_namespaces_are_refused_before_they_cost_time_or_memory(
-    write: Write, content: str | bytes, problem: str
+    write: Write, make_content: Callable[[], str | bytes], problem: str
 ) -> None:
-    path = write("topics.xml", content)
+    path = write("topics.xml", make_content())
     start = time.process_time()
     with pytest.raises(InputError, match=rf"topics\.xml:1: {problem}"):
         read_topics(path)

@@ -211,7 +211,8 @@ def _reproduction(
     """
     task = tasks.task(_task_id(entry))
     is_published = entry.kind == PUBLISHED
-    reruns = [row for row in log if (row.baseline, row.dimension, row.evaluator) == _key(entry)]
+    key = _key(entry)
+    reruns = [row for row in log if (row.baseline, row.dimension, row.evaluator) == key]
     reruns_on_corpus = [row for row in reruns if (row.dataset, row.expected) == (task.id, entry.value)]
     same_run = [
         other for other in expected_topics if (other.command, _task_id(other)) == (entry.command, task.id)
