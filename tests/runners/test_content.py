@@ -1,11 +1,13 @@
 """Digests of images: equal for the forms in which programs save the same content, different for others."""
 
 import gzip
+import hashlib
 import io
 import json
+import os
 import tarfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +41,8 @@ def image(
 
 def parsed(*parts: Entry) -> Content:
     with tarfile.open(fileobj=io.BytesIO(layer(("0/VERSION", {}, b"1.0"), *parts)), mode="r|") as archive:
-        return parse_archive(archive)
+        [content] = parse_archive(archive).values()
+    return content
 
 
 A = ("opt", FOLDER, b"")
@@ -254,3 +257,55 @@ def test_a_program_that_writes_no_archive_is_not_waited_for(tmp_path: Path) -> N
     with pytest.raises(ToucheError, match="cannot save"):
         image_content.read_content(str(program), "image")
     assert time.monotonic() - begin < 30
+
+
+def saved_together(layers_of_image: Mapping[str, list[bytes]]) -> bytes:
+    """An archive of several images by the names of their settings' files; equal layers are in it once."""
+    manifest = []
+    parts = dict[str, Entry]()
+    for name, layers in layers_of_image.items():
+        description = {"os": "linux", "architecture": "amd64", "config": CONFIG}
+        names = [f"{hashlib.sha256(content).hexdigest()}.tar" for content in layers]
+        parts |= {name: (name, {}, content) for name, content in zip(names, layers, strict=True)}
+        parts[f"blobs/{name}"] = (f"blobs/{name}", {}, json.dumps(description).encode())
+        manifest.append({"Config": f"blobs/{name}", "Layers": names})
+    return layer(*parts.values(), ("manifest.json", {}, json.dumps(manifest).encode()))
+
+
+@pytest.mark.parametrize(("is_known", "saves"), [(True, 1), (False, 3)])
+def test_images_are_read_together_if_their_ids_tell_them_apart(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_known: bool, saves: int
+) -> None:
+    """With containerd's store, ids are others, and each image is saved alone."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    base = layer(A)
+    images = {"1a": [base, layer(B)], "2b": [base, layer(OTHER)]}
+    for name, layers in images.items():
+        write(f"saved-{name}", "").write_bytes(saved_together({name: layers}))
+    together = images if is_known else {f"{name}c": layers for name, layers in images.items()}
+    write("saved-1a-2b", "").write_bytes(saved_together(together))
+    program = write(
+        "bin/docker",
+        f"""#!/bin/sh
+if [ "$1" != save ]; then echo "sha256:$5"; exit; fi
+shift; echo "$*" >> {tmp_path}/saves; cat {tmp_path}/saved-$(echo "$*" | tr ' ' -)
+""",
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    found = image_content.digests("docker", ["1a", "2b", "1a"])
+    assert [digest.id for digest in found] == ["sha256:1a", "sha256:2b", "sha256:1a"]
+    assert [digest.digest for digest in found] == [image(images[name]).digest for name in ("1a", "2b", "1a")]
+    assert len((tmp_path / "saves").read_text().splitlines()) == saves
+    assert image_content.digests("docker", ["2b", "1a"]) == [found[1], found[0]]
+    assert len((tmp_path / "saves").read_text().splitlines()) == saves, "digests are cached"
+
+
+def test_two_images_of_one_name_are_refused() -> None:
+    [entry] = json.loads(PARTS["manifest.json"])
+    twice = archive(PARTS | {"manifest.json": json.dumps([entry, entry]).encode()})
+    with (
+        tarfile.open(fileobj=io.BytesIO(twice), mode="r|") as opened,
+        pytest.raises(ValueError, match="two images have the same settings"),
+    ):
+        parse_archive(opened)

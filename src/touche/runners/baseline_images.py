@@ -101,6 +101,7 @@ def build_images(
     chosen = [*dict.fromkeys(names_or_paths("baseline", baselines) or shipped_baselines())]
     image_names = [image_builds.image_name(folder.name) for folder in _folders(chosen)]
     image_builds.build(runner, chosen, log)
+    image_content.digests(runner, image_names)  # together, because each trial needs its own
     for name in chosen:
         container_runs.try_image(runner, name, log)
     return image_names
@@ -130,10 +131,8 @@ def digest_images(
         touche.errors.ToucheError: there is no baseline 'bm26'; did you mean bm25? ...
     """
     check_choice("runner", runner, CONTAINER_PROGRAMS)
-    digests = [
-        image_content.digest(runner, image_builds.image_name(folder.name)) for folder in _folders(baselines)
-    ]
-    return Table(ImageDigest, tuple(digests))
+    images = [image_builds.image_name(folder.name) for folder in _folders(baselines)]
+    return Table(ImageDigest, tuple(image_content.digests(runner, images)))
 
 
 def _folders(baselines: str | Sequence[str]) -> list[Path]:

@@ -8,7 +8,7 @@ import posixpath
 import re
 import subprocess
 import tarfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from io import BufferedReader
@@ -115,19 +115,49 @@ class ImageDigest:
 
 def digest(program: str, image: str) -> ImageDigest:
     """Returns an image's content digest. It is computed once per image id and cached on disk."""
+    [image_digest] = digests(program, [image])
+    return image_digest
+
+
+def digests(program: str, images: Sequence[str]) -> list[ImageDigest]:
+    """Returns images' content digests, as ``digest`` does. Layers that images share are read only once."""
     check_program(program)
-    hexadecimal = find_image(program, image).removeprefix("sha256:")  # Podman omits the prefix
-    if not hexadecimal:
-        raise ToucheError(f"{program} has no image {image}; build or pull it")
-    saved = cache_folder() / "images" / f"{_FORMAT}-{_READER}-{program}-{hexadecimal}"
-    if saved.is_file():
-        content_digest = saved.read_text(encoding="ascii")
-    else:
-        content_digest = read_content(program, hexadecimal).digest
+    image_ids = [_id_of(program, image) for image in images]
+    files = {
+        image_id: cache_folder() / "images" / f"{_FORMAT}-{_READER}-{program}-{image_id}"
+        for image_id in image_ids
+    }
+    known = {image_id: file.read_text(encoding="ascii") for image_id, file in files.items() if file.is_file()}
+    unknown = [image_id for image_id in files if image_id not in known]
+    for image_id, content in _contents(program, unknown):
+        known[image_id] = content.digest
         with suppress(OSError, ToucheError):  # only a cache
-            saved.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(saved, content_digest)
-    return ImageDigest(image=image, id=f"sha256:{hexadecimal}", digest=content_digest)
+            files[image_id].parent.mkdir(parents=True, exist_ok=True)
+            write_whole(files[image_id], known[image_id])
+    return [
+        ImageDigest(image=image, id=f"sha256:{image_id}", digest=known[image_id])
+        for image, image_id in zip(images, image_ids, strict=True)
+    ]
+
+
+def _id_of(program: str, image: str) -> str:
+    """Returns a local image's id in hexadecimal."""
+    image_id = find_image(program, image).removeprefix("sha256:")  # Podman omits the prefix
+    if not image_id:
+        raise ToucheError(f"{program} has no image {image}; build or pull it")
+    return image_id
+
+
+def _contents(program: str, image_ids: Sequence[str]) -> Iterator[tuple[str, Content]]:
+    """Yields each image's id and content."""
+    if program == "docker" and len(image_ids) > 1:  # Podman needs another format for several images
+        contents = _read_contents(program, image_ids)
+        # With containerd's store, an image's id is not that of its settings, and can't be told here.
+        if contents.keys() == {*image_ids}:
+            yield from contents.items()
+            return
+    for image_id in image_ids:
+        yield image_id, read_content(program, image_id)
 
 
 def find_image(program: str, image: str) -> str:
@@ -137,7 +167,16 @@ def find_image(program: str, image: str) -> str:
 
 def read_content(program: str, image: str) -> Content:
     """Reads a local image's content, without storing the archive on disk."""
-    command = [program, "save", image]
+    contents = _read_contents(program, [image])
+    if len(contents) != 1:
+        raise ToucheError(f"{program} saves several images as {image}; pass the image's id")
+    [content] = contents.values()
+    return content
+
+
+def _read_contents(program: str, images: Sequence[str]) -> dict[str, Content]:
+    """Reads local images' contents, by the ids of their settings. Layers that they share are read once."""
+    command = [program, "save", *images]
     try:
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
             try:
@@ -147,18 +186,20 @@ def read_content(program: str, image: str) -> Content:
                 process.kill()  # otherwise, after an error, we'd wait until it has written the whole archive
     # The archive ends early if the program fails, and other programs may save another format.
     except (tarfile.TarError, EOFError, OSError, KeyError, TypeError, ValueError) as error:
-        raise ToucheError(
-            f"{program} cannot save {image} ({error}); check its service and the disk"
-        ) from error
+        problem = f"{program} cannot save {', '.join(images)} ({error})"
+        raise ToucheError(f"{problem}; check its service and the disk") from error
 
 
-def parse_archive(archive: tarfile.TarFile) -> Content:
+def parse_archive(archive: tarfile.TarFile) -> dict[str, Content]:
     """Parses an archive from ``docker save`` or ``podman save`` in one pass.
+
+    Returns:
+        The images' contents by the name of their settings' file, which Docker calls by the image's id.
 
     Raises:
         KeyError: if a part is missing.
         ToucheError: if a layer's compression is unknown, or programs could unpack a layer differently.
-        ValueError: if a description is not JSON, or names a key twice.
+        ValueError: if a description is not JSON, or names a key twice, or two images have one name.
     """
     layers: dict[str, Layer] = {}  # by name in the archive
     descriptions: dict[str, bytes] = {}  # JSON files by name
@@ -181,7 +222,29 @@ def parse_archive(archive: tarfile.TarFile) -> Content:
             # Layers, compressed or not, have at least this size. VERSION and the like are smaller.
             elif member.size >= _TAR_BLOCK_BYTES or beginning.startswith(_GZIP):
                 layers[name] = _parse_layer(file)
-    (image,) = json.loads(descriptions["manifest.json"], object_pairs_hook=_object)  # exactly one image
+    contents: dict[str, Content] = {}
+    for image in json.loads(descriptions["manifest.json"], object_pairs_hook=_object):
+        name = PurePosixPath(image["Config"]).stem
+        if name in contents:
+            raise ValueError("two images have the same settings")
+        contents[name] = _content(image, descriptions, layers, links)
+    return contents
+
+
+def _content(
+    image: Mapping[str, Any],
+    descriptions: Mapping[str, bytes],
+    layers: Mapping[str, Layer],
+    links: Mapping[str, str],
+) -> Content:
+    """Returns an image's content.
+
+    Args:
+        image: its entry in the archive's manifest.
+        descriptions: the archive's JSON files by name.
+        layers: its layers by name.
+        links: the targets of its links by name.
+    """
     config = json.loads(descriptions[image["Config"]], object_pairs_hook=_object)
     layers_of_image = [layers[links.get(name, name)] for name in image["Layers"]]
     # A step that changes only a setting, such as ENV, adds no layer.
