@@ -28,6 +28,7 @@ from touche.evaluation.same_system import (
     closeness,
     means_sentence,
     note_on_means,
+    same_system,
     share_of_sets,
     verdict_sentences,
 )
@@ -125,7 +126,9 @@ def test_the_sentence_of_ten_topics() -> None:
     close = closeness(tasks.task(TASK), MEASURE, some(run, 10), some(run, 10), run.tag)
     assert close is not None
     text = verdict_sentences(close)
-    assert text.startswith("20 of 20 topic values are equal: identical. On 10 topics, 0.009% of pairs of")
+    assert text.startswith(
+        "20 of 20 topic values are equal: identical. On 10 topics, 0.009% of pairs of"
+    )
     copy = "Dread Pirate Roberts (dreadpirateroberts_dirichlet_filtered), a copy, so it is reproduced, too"
     assert f" Other published runs as close: {copy}. The next has " in text
     assert verdict_sentences(close, fitted=True).startswith(text)
@@ -167,10 +170,53 @@ def test_one_topic_shows_nothing_and_a_missing_topic_is_different() -> None:
     task = tasks.task(TASK)
     alone = closeness(task, MEASURE, some(run, 1), some(run, 1))
     assert alone is not None and alone.verdict == NOT_SHOWN and alone.equal == alone.values == 2
-    assert "but on 1 topic so are 6.6% of pairs" in verdict_sentences(alone)
+    assert "but on 1 topic so are those of 6.6% of pairs" in verdict_sentences(alone)
     partial = closeness(task, MEASURE, some(run, 50), some(run, 20))
     assert partial is not None and (partial.topics, partial.equal) == (50, 40)
     assert partial.difference > 0.1  # missing topics count 0
+
+
+def test_zeros_show_nothing() -> None:
+    """As of two runs that share no document, and none of whose first documents is relevant."""
+    zeros = {
+        name: dict.fromkeys(values, 0.0) for name, values in some(run_of(TASK, "LMDSimilarity"), 50).items()
+    }
+    close = closeness(tasks.task(TASK), MEASURE, zeros, zeros)
+    assert close is not None and (close.equal, close.positive) == (100, 0)
+    assert close.verdict not in (IDENTICAL, REPRODUCED)
+    assert (
+        "100 of 100 topic values are equal, but only 0 of these are above 0."
+        in verdict_sentences(close)
+    )
+
+
+def test_topics_on_which_many_runs_are_perfect_show_nothing() -> None:
+    """Equal values of three topics are rare enough on average, but 40 runs have them on these topics."""
+    topics = ("69", "72", "83")
+    perfect = {name: dict.fromkeys(topics, 1.0) for name in DIMENSIONS}
+    close = closeness(tasks.task(TASK), MEASURE, perfect, perfect)
+    assert close is not None and close.share_of_pairs <= OTHER_TEAMS
+    assert close.verdict == SIMILAR and close.other_teams == 40
+    text = verdict_sentences(close)
+    assert text.startswith("6 of 6 topic values are equal, but on 3 topics so are those of ")
+
+
+def test_a_run_that_differs_from_its_published_values_is_found_by_its_tag() -> None:
+    """Its own published values are not another run that is as close."""
+    run = run_of(TASK, "ElrondOpenNlpRun")
+    values = {name: {**of_dimension, "68": 0.001} for name, of_dimension in some(run, 50).items()}
+    close = closeness(tasks.task(TASK), MEASURE, values, values, run.tag)
+    assert close is not None and close.verdict == IDENTICAL
+    assert close.next < 50 and not close.copies
+    unknown = closeness(tasks.task(TASK), MEASURE, values, values, "another tag")
+    assert unknown is not None and unknown.next == 98
+
+
+def test_runs_without_a_judged_topic_have_no_verdict() -> None:
+    nothing: dict[str, dict[str, float]] = {name: {} for name in DIMENSIONS}
+    assert same_system(tasks.task(TASK), MEASURE, nothing, nothing) == ""
+    toy = {"relevance": {"1": 0.5}}
+    assert same_system(tasks.task("spot-check/passages"), MEASURE, toy, toy) == "", "nothing is published"
 
 
 def test_there_is_no_verdict_without_values_of_topics() -> None:
@@ -213,8 +259,8 @@ def test_what_a_mean_shows_is_counted_in_two_tasks() -> None:
 
 
 CLOSE = Closeness(
-    topics=50, values=100, equal=100, difference=0, copies=(), other_teams=0, same_team=0, next=0,
-    pairs=100, share_of_pairs=0, team_pairs=10, share_of_team_pairs=0, share_of_means=0,
+    topics=50, values=100, equal=100, positive=90, difference=0, copies=(), other_teams=0, same_team=0,
+    next=0, pairs=100, share_of_pairs=0, team_pairs=10, share_of_team_pairs=0, share_of_means=0,
 )  # fmt: skip
 
 
@@ -227,6 +273,10 @@ CLOSE = Closeness(
         ({"share_of_pairs": 0.0101, "share_of_means": 0.05}, SIMILAR),
         ({"share_of_team_pairs": 0.101, "share_of_means": 0.051}, NOT_SHOWN),
         ({"share_of_pairs": 0.01, "share_of_team_pairs": 0.1}, IDENTICAL),
+        ({"positive": 51}, IDENTICAL),
+        ({"positive": 50}, SIMILAR),
+        ({"same_team": 1}, SIMILAR),
+        ({"other_teams": 1, "share_of_means": 0.051}, NOT_SHOWN),
     ],
 )
 def test_verdicts_at_their_limits(changes: dict[str, float], verdict: str) -> None:
@@ -278,12 +328,13 @@ def fewest_by(task_ids: Collection[str], topics: int, floor: float) -> int | Non
 
 def closeness_of_equal(task_id: str, topics: int, equal: int) -> Closeness:
     """How close a rerun is with so many equal values on so many topics; its other values are missing."""
-    original = some(runs_with_topics(tasks.task(task_id), MEASURE)[0], topics)
+    run = runs_with_topics(tasks.task(task_id), MEASURE)[0]
+    original = some(run, topics)
     rerun: dict[str, dict[str, float]] = {name: {} for name in DIMENSIONS}
     values = [(name, topic) for name in DIMENSIONS for topic in original[name]]
     for name, topic in values[:equal]:
         rerun[name][topic] = original[name][topic]
-    close = closeness(tasks.task(task_id), MEASURE, original, rerun)
+    close = closeness(tasks.task(task_id), MEASURE, original, rerun, run.tag)
     assert close is not None and close.equal == equal
     return close
 

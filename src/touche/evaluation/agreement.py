@@ -19,6 +19,7 @@ from touche import tasks
 from touche.errors import ToucheError, warn
 from touche.evaluation.equality import are_equal, without_last_digits
 from touche.evaluation.judged import judged
+from touche.evaluation.leaderboard import unjudged_limit
 from touche.evaluation.notes import all_warnings
 from touche.evaluation.same_system import same_system
 from touche.evaluation.scoring import Scored, ranks_stances, score, unique_names
@@ -189,16 +190,24 @@ def _verdicts(
         scored: the scores of all runs, computed by the organizers' script.
 
     Returns:
-        No sentence if the measure isn't nDCG@5, whose values are published.
+        No sentence for runs with many unjudged documents among their first, nor if the measure isn't nDCG@5,
+        whose values are published.
     """
+    from touche.tira.metadata import has_other_statistics  # imported late: takes 20 ms
+
     values = {
         path: {one.judged.dimension: one.evaluation.per_topic for one in of_run}
         for path, of_run in group_by(scored, lambda one: one.run.path).items()
     }
-    measure = str(scored[0].judged.measure)
+    measure = scored[0].judged.measure
+    limit = unjudged_limit(task, measure)
+    unjudged = {one.run.path for one in scored if one.evaluation.unjudged > limit}
     verdicts = []
     for a, b in pairs:
-        verdict = same_system(task, measure, values[a.path], values[b.path], a.tag)
+        if {a.path, b.path} & unjudged:  # a warning names them
+            continue
+        fitted = has_other_statistics(b.path)
+        verdict = same_system(task, str(measure), values[a.path], values[b.path], a.tag, fitted=fitted)
         if verdict:
             verdicts.append(f"{names[a.path]} and {names[b.path]}: {verdict}" if len(pairs) > 1 else verdict)
     return tuple(verdicts)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
+from pathlib import Path
 
 import numpy as np
 
@@ -139,7 +140,10 @@ def equal_to_published(groups: Iterable[ByEvaluator], task: Task | None) -> Iter
         groups: the runs' scores in all ranked dimensions. Without one of them, no run equals a published one.
         task: their task, if there is one.
     """
+    from touche.tira.metadata import has_other_statistics  # imported late: takes 20 ms
+
     by_run: dict[tuple[str, str], dict[str, Mapping[str, float]]] = {}  # then by dimension and topic
+    paths: dict[str, Path] = {}
     for group in groups:
         first = _first(group)
         if first.is_ranking and first.judged.is_official and not first.judged.any_order:
@@ -147,6 +151,7 @@ def equal_to_published(groups: Iterable[ByEvaluator], task: Task | None) -> Iter
             evaluation = (group.get("touche") or first).evaluation
             values_of_run = by_run.setdefault((first.name, str(first.judged.measure)), {})
             values_of_run[first.judged.dimension] = evaluation.per_topic
+            paths[first.name] = first.run.path
     for (name, measure), values in by_run.items():
         equal = equal_runs(task, measure, values) if task else []
         if task and equal:
@@ -157,7 +162,9 @@ def equal_to_published(groups: Iterable[ByEvaluator], task: Task | None) -> Iter
                 for row in equal
                 if row.low is not None and row.high is not None
             ]
-            verdict = same_system(task, measure, values, values, equal[0].tag).rstrip(".")
+            # The published values are equal to these.
+            fitted = has_other_statistics(paths[name])
+            verdict = same_system(task, measure, values, values, equal[0].tag, fitted=fitted).rstrip(".")
             yield f"{name}, published as {rows}: {verdict}{''.join(intervals)}"
 
 

@@ -35,7 +35,7 @@ FITTED = (
     "The shares are for independent systems, but the rerun ranks with frequencies that were fitted to the "
     "original's scores: the equal values show its formula and analysis, not its frequencies."
 )
-_ON_MEANS = "The means differ by at most {:.3f}, and so do those of {}: {}."
+_ON_MEANS = "By the organizers' script, the means differ by at most {:.3f}, and so do those of {}: {}."
 _SETS = 200  # random sets of topics, over which means are compared
 _TOLERANCE = 0.01  # between a published mean and dirichletlm's, as an example
 _DIFFERENT_TEAMS = "different teams' runs"
@@ -60,14 +60,15 @@ def same_system(
 
     Returns:
         The sentences. If no values of the task's topics are published, they are about means. Empty if the
-        measure isn't nDCG@5, the only one with published values of topics.
+        measure isn't nDCG@5, the only one with published values of topics, if nothing is published about the
+        task, or if no topic has values.
     """
-    if measure != MEASURE.name:
+    topics = set[str]().union(*original.values(), *rerun.values())
+    if measure != MEASURE.name or not task.published or not topics:
         return ""
     close = closeness(task, measure, original, rerun, tag)
     if close:
         return verdict_sentences(close, fitted=fitted)
-    topics = set[str]().union(*original.values(), *rerun.values())
     differences = [
         fmean(original[name].get(topic, 0) - rerun[name].get(topic, 0) for topic in topics)
         for name in original
@@ -86,16 +87,20 @@ def verdict_sentences(close: "Closeness", *, fitted: bool = False) -> str:
     is_shown = close.verdict in (IDENTICAL, REPRODUCED)
     equal = f"{close.equal} of {close.values} topic values are equal"
     topics = counted(close.topics, "topic")
+    teams = _pairs(close.share_of_pairs, close.pairs, _DIFFERENT_TEAMS)
+    teams_by_means = _pairs(close.share_of_means, close.pairs, _DIFFERENT_TEAMS)
+    on_means = _ON_MEANS.format(close.difference, teams_by_means, close.verdict)
     if is_shown:
-        teams = _pairs(close.share_of_pairs, close.pairs, _DIFFERENT_TEAMS)
         verdict = f"{equal}: {close.verdict}. On {topics}, {teams} would pass."
-    elif close.verdict == NOT_SHOWN and close.equal == close.values:
-        teams = _pairs(close.share_of_pairs, close.pairs, _DIFFERENT_TEAMS)
-        one_team = _pairs(close.share_of_team_pairs, close.team_pairs, "one team's runs")
-        verdict = f"{equal}, but on {topics} so are {teams} and {one_team}: {NOT_SHOWN}."
+    elif not close.has_enough_equal:
+        verdict = f"{equal}. {on_means}"
+    elif close.is_mostly_zero:
+        verdict = f"{equal}, but only {close.positive} of these are above 0. {on_means}"
     else:
-        teams = _pairs(close.share_of_means, close.pairs, _DIFFERENT_TEAMS)
-        verdict = f"{equal}. {_ON_MEANS.format(close.difference, teams, close.verdict)}"
+        one_team = _pairs(close.share_of_team_pairs, close.team_pairs, "one team's runs")
+        verdict = f"{equal}, but on {topics} so are those of {teams} and of {one_team}. {on_means}"
+    if not close.equal:
+        return verdict
     copy = "a copy, so it is reproduced, too" if is_shown else "a copy"
     as_close = [f"{name}, {copy}" for name in close.copies]
     if close.same_team:
@@ -128,7 +133,7 @@ def note_on_means() -> str:
     passages, _ = _pairs_within(_OF_PASSAGES, _TOLERANCE, 50)
     return (
         f"a mean that a rerun reaches shows at most that the two runs are {SIMILAR}: {arguments}, and "
-        f"{passages}, have means within {_TOLERANCE} ({MEASURE.name}, relevance)"
+        f"{passages}, have means within {_TOLERANCE} ({MEASURE.name})"
     )
 
 
@@ -147,7 +152,7 @@ def _pairs_within(task_id: str, difference: float, topics: int) -> tuple[str, fl
     assert published is not None  # these tasks have tables
     share = _share_of_means(published, min(topics, len(published.topics)), difference)
     pairs = int((~published.same_team).sum())
-    return f"{_pairs(share, pairs, _DIFFERENT_TEAMS)} in {task_id}", share
+    return f"{_pairs(share, pairs, _DIFFERENT_TEAMS)} in {task_id} for relevance", share
 
 
 def _pairs(share: float, number: int, whose: str) -> str:
@@ -169,6 +174,8 @@ class Closeness:
         topics: how many topics are compared.
         values: how many values are compared, one per topic and dimension.
         equal: how many of these are equal, to the published tables' decimals.
+        positive: how many of the equal values are above 0. A value of 0 says only that neither run found
+            anything.
         difference: the largest difference between the two runs' means, over the dimensions.
         copies: the other published runs that equal the original in each of the task's topics.
         same_team: how many of the same team's runs, without copies, are as close to the original as the
@@ -187,6 +194,7 @@ class Closeness:
     topics: int
     values: int
     equal: int
+    positive: int
     difference: float
     copies: Sequence[str]
     same_team: int
@@ -203,12 +211,24 @@ class Closeness:
         """``identical``, ``reproduced``, ``similar`` or ``not shown``.
 
         The shares of pairs alone would not do: equal values that are rare enough in two tasks, e.g. 39 of
-        100, are too frequent in the third.
+        100, are too frequent in the third. And on the compared topics, values can be more frequent than on
+        others, so that no other run may be as close.
         """
         is_rare = self.share_of_pairs <= OTHER_TEAMS and self.share_of_team_pairs <= SAME_TEAM
-        if is_rare and self.equal >= EQUAL * self.values:
+        is_closest = not (self.same_team or self.other_teams)
+        if self.has_enough_equal and not self.is_mostly_zero and is_rare and is_closest:
             return IDENTICAL if self.equal == self.values else REPRODUCED
         return _by_means(self.share_of_means)
+
+    @property
+    def has_enough_equal(self) -> bool:
+        """Whether as many values are equal as a reproduced run needs."""
+        return self.equal >= EQUAL * self.values
+
+    @property
+    def is_mostly_zero(self) -> bool:
+        """Whether at least half of the equal values are 0."""
+        return 2 * self.positive <= self.equal
 
 
 def closeness(
@@ -222,7 +242,8 @@ def closeness(
         original: the original's values, published or computed from its run. The topics with a value in each
             dimension are compared.
         rerun: the rerun's values. A missing value isn't equal, and counts 0 in the mean.
-        tag: the original's tag, which tells it from its copies among the published runs.
+        tag: the original's tag, by which it's found among the published runs. Without it, it's only found if
+            the values of all topics are compared.
 
     Returns:
         None if no values of topics are published for these dimensions, or there is no topic to compare.
@@ -236,19 +257,21 @@ def closeness(
     # The two runs:
     original_values = _array(original, dimensions, topics)
     rerun_values = _array(rerun, dimensions, topics)
-    equal = int((original_values == rerun_values).sum())  # nan isn't equal to anything
+    is_equal = original_values == rerun_values  # nan isn't equal to anything
+    equal = int(is_equal.sum())
     differences = original_values.mean(axis=1) - np.nan_to_num(rerun_values).mean(axis=1)
     difference = float(abs(differences).max())
     # The other published runs on the same topics:
     values = published.values[:, :, [all_topics.index(topic) for topic in topics]]
     in_common = (values == original_values).sum(axis=(1, 2))
-    # Of the published runs with all its values, the original is preferably the one with its tag.
-    originals = np.flatnonzero(in_common == original_values.size)
-    itself = max(originals, key=lambda run: published.tags[run] == tag, default=None)
+    # Its run can differ from the published values in a few topics. On few topics, others can have them all.
+    has_tag = (published.tags == tag) & (in_common >= EQUAL * original_values.size)
+    has_all_values = (in_common == original_values.size) & (topics == all_topics)
+    itself = next(iter([*np.flatnonzero(has_tag), *np.flatnonzero(has_all_values)]), None)
     is_copy = np.zeros(len(values), bool)
     from_team = np.zeros(len(values), bool)
     if itself is not None:
-        is_copy = (published.values == published.values[itself]).all(axis=(1, 2))  # also true for itself
+        is_copy = (published.values == published.values[itself]).all(axis=(1, 2))  # also of itself
         from_team = published.teams == published.teams[itself]
     as_close = (in_common >= equal) & ~is_copy
     # All pairs of published runs:
@@ -258,6 +281,7 @@ def closeness(
         topics=len(topics),
         values=original_values.size,
         equal=equal,
+        positive=int((is_equal & (original_values > 0)).sum()),
         difference=difference,
         copies=[
             f"{published.teams[run]} ({published.tags[run]})"
@@ -266,7 +290,7 @@ def closeness(
         ],
         same_team=int((as_close & from_team).sum()),
         other_teams=int((as_close & ~from_team).sum()),
-        next=int(in_common[in_common < equal].max(initial=0)),
+        next=int(in_common[(in_common < equal) & ~is_copy].max(initial=0)),
         pairs=int((~same_team).sum()),
         share_of_pairs=float(shares[~same_team].mean()),
         team_pairs=int(same_team.sum()),

@@ -89,6 +89,16 @@ def task_of_run(run: Path) -> str:
     return candidates[0] if len(candidates) == 1 else ""
 
 
+def has_other_statistics(run: Path) -> bool:
+    """Returns whether a run was ranked with other statistics than its documents' own, by the metadata next to
+    it; False without readable metadata.
+    """
+    with suppress(InputError):
+        record = read_metadata(run.parent / METADATA_FILE)
+        return bool(_value_in(record, str, "data", "statistics", "md5"))
+    return False
+
+
 def different_statistics(runs: "Iterable[RunSource]") -> list[str]:
     """Returns a warning if runs were ranked with different statistics, by the metadata next to them.
 
