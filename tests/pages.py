@@ -230,7 +230,7 @@ def try_steps(
             yield step, ""
         elif step.kind == "command" and reason(step.text) in ("", *but):
             yield step, _type(["sh", "-c", text], text, folder, programs, variables)
-        elif step.kind == "python" and "@baseline" not in text:
+        elif step.kind == "python" and "@baseline" not in text and "import pyterrier" not in text:
             _type([str(programs / "python"), "-c", text], text, folder, programs, variables)
 
 
