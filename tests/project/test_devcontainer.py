@@ -21,8 +21,8 @@ COMMAND = {
     "items": TEXT,
     "additionalProperties": {"type": ["string", "array"]},
 }
-# What https://containers.dev/implementors/json_reference says about the properties that the file may use. Like the
-# published schema, it rejects unknown properties.
+# What https://containers.dev/implementors/json_reference says about the properties that the file may use.
+# Like the published schema, it rejects unknown properties.
 SCHEMA = {
     "type": "object",
     "required": ["image"],
