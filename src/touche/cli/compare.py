@@ -213,7 +213,7 @@ def _comparisons(compared: Sequence[Comparison], bounds: Sequence[Column], is_sh
         elif len(shown) == sum(row.significant for row in compared):
             selection = "the significant differences"
         else:
-            selection = "the smallest significant differences of each run and dimension"
+            selection = "the smallest significant differences above and below each run"
         total = counted(len(compared), "row")
         notes.append(f"{len(shown)} of {total}: {selection}; print all with --all")
     return Sheet([*tests, *bounds, *_COUNTS], shown, notes)
@@ -221,13 +221,13 @@ def _comparisons(compared: Sequence[Comparison], bounds: Sequence[Column], is_sh
 
 def _closest_significant(compared: Sequence[Comparison]) -> list[Comparison]:
     """Returns the significant comparisons, or all if none is. If these are more than ten, it's the smallest
-    differences, with the same number of rows for each run and dimension: they show which published runs a run
-    lies between.
+    differences, taken in turn from those above and those below each run in each dimension: they show which
+    published runs a run lies between.
     """
     candidates = [row for row in compared if row.significant] or [*compared]
-    by_run = group_by(candidates, lambda row: (row.path_a, row.dimension)).values()
-    by_size = [sorted(rows, key=lambda row: abs(row.difference)) for rows in by_run]
-    # The first row of each run and dimension, then the second of each, and so on.
+    by_side = group_by(candidates, lambda row: (row.path_a, row.dimension, row.difference > 0)).values()
+    by_size = [sorted(rows, key=lambda row: abs(row.difference)) for rows in by_side]
+    # The first row of each group, then the second of each, and so on.
     in_turn = chain.from_iterable(zip_longest(*by_size))
     chosen = [*islice((row for row in in_turn if row is not None), _MAX_PUBLISHED)]
     return [row for row in candidates if row in chosen]
