@@ -33,7 +33,7 @@ from pages import (
     steps_for_outputs,
     try_steps,
     type_in,
-    with_own_run,
+    with_public_runs,
     workspace,
 )
 
@@ -65,7 +65,7 @@ def main(pages: list[Path]) -> int:
         demo = workspace(Path(name, "demo"))
         type_in(demo, "make demo")
         if DATA:
-            with_own_run(demo, Path(DATA))
+            with_public_runs(demo, Path(DATA))
         work = partial(renew, demo=demo, met=met)
         for page, problem in zip(pages, pool.map(work, pages), strict=True):
             if problem:

@@ -77,7 +77,7 @@ ELSEWHERE = {  # by a part of the command; the first match counts
     "/ceph/": SLURM,
     r"\./pipeline|out/pipeline": PYTERRIER,
     " official/dense": DENSE,
-    r"\$TOUCHE_DATA| official/|^touche evaluate my-run|^touche run .*-i touche-202[0-3]": OFFICIAL,
+    r"\$TOUCHE_DATA| official/|^touche evaluate runs/|^touche run .*-i touche-202[0-3]": OFFICIAL,
 }
 
 
@@ -159,10 +159,9 @@ def workspace(folder: Path) -> Path:
     return folder
 
 
-def with_own_run(folder: Path, data: Path) -> Path:
-    """Adds the reader's own run to a workspace, made from official data."""
-    run = data / "runs" / "touche-2022-task-2" / "katana-3.run"
-    (folder / "my-run.txt").write_text(run.read_text().replace('"Colbert edinburg"', "my-run"))
+def with_public_runs(folder: Path, data: Path) -> Path:
+    """Copies the available official runs to where ``touche data fetch --runs`` puts them in a workspace."""
+    shutil.copytree(data / "runs", folder / "runs")
     return folder
 
 
@@ -230,7 +229,7 @@ def try_steps(
             yield step, ""
         elif step.kind == "command" and reason(step.text) in ("", *but):
             yield step, _type(["sh", "-c", text], text, folder, programs, variables)
-        elif step.kind == "python" and "@baseline" not in text:
+        elif step.kind == "python" and "@baseline" not in text and "import pyterrier" not in text:
             _type([str(programs / "python"), "-c", text], text, folder, programs, variables)
 
 

@@ -124,7 +124,11 @@ def test_what_the_library_cannot_use_is_an_error(runs: list[Path], call: Any, me
 
 def test_a_task_has_its_data_as_records_and_as_frames() -> None:
     task = package.task(TASK)
-    assert [topic.number for topic in task.topics] == task.topics.frame()["number"].tolist()
+    pairs = [[topic.number, topic.title] for topic in task.topics]
+    assert task.topics.frame()[["qid", "query"]].values.tolist() == pairs
+    assert task.topics[2:4].frame("ir_measures")[["query_id", "text"]].values.tolist() == pairs[2:4]
+    with pytest.raises(ToucheError, match="is no set of column names 'qid'"):
+        task.topics.frame("qid")
     assert sorted(task.qrels) == sorted(task.card.qrels) and "relevance" in task.qrels
     qrels = task.qrels["relevance"]
     assert len(qrels.frame()) == sum(map(len, qrels.values())) > 0

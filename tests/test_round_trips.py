@@ -83,7 +83,8 @@ TAKES_QRELS: dict[str, Callable[[Any, Any, Any], Any]] = {
 }
 TOPIC_FORMS: dict[str, Callable[[touche.TaskData], Any]] = {
     "topics": lambda data: data.topics,
-    "frame": lambda data: data.topics.frame(),
+    "pyterrier": lambda data: data.topics.frame(),
+    "ir_measures": lambda data: data.topics.frame("ir_measures"),
     "dictionary": lambda data: {topic.number: topic.title for topic in data.topics},
     "list": lambda data: [*data.topics],
 }

@@ -12,8 +12,8 @@ from touche.documents.collection import Documents
 from touche.errors import ToucheError, choice, counted
 from touche.reports.published_results import PublishedResults, published
 from touche.tasks import Task
-from touche.trec.framed import Table
 from touche.trec.qrels import Qrels
+from touche.trec.topic_forms import TopicTable
 from touche.trec.topics import Topic, read_topics
 
 
@@ -65,9 +65,9 @@ class TaskData:
         return f"{self.id}: {self.card.title}\nranks {self.card.rules.unit}s; judged: {judged}; {published}"
 
     @cached_property
-    def topics(self) -> Table[Topic]:
-        """The topics; ``topics.frame()`` has a row per topic."""
-        return Table(Topic, tuple(read_topics(locate_topics(*tasks.dataset(self.id)))))
+    def topics(self) -> TopicTable:
+        """The topics; ``topics.frame()`` is a frame with the columns qid and query, as PyTerrier needs it."""
+        return TopicTable(Topic, read_topics(locate_topics(*tasks.dataset(self.id))))
 
     @property
     def qrels(self) -> Mapping[str, Qrels]:

@@ -24,7 +24,7 @@ QRELS = read_qrels(ROOT / "qrels" / "spot-check-arguments-relevance.qrels").fram
 
 @pytest.fixture(scope="module")
 def topics() -> Any:
-    return pd.DataFrame([{"qid": topic.number, "query": topic.title} for topic in opened(DATASET).topics])
+    return touche.task(DATASET).topics.frame()[["qid", "query"]]
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +59,26 @@ def test_a_transformer_ranks_as_touche_run_does_and_keeps_other_columns(topics: 
         assert list(frame[column]) == list(run[column])
     assert list(frame["score"].astype("float32")) == list(run["score"].astype("float32"))  # as in run.txt
     assert set(frame["origin"]) == {"title"} and set(frame["query"]) == set(topics["query"])
+
+
+def test_a_frame_of_topics_is_a_transformers_input_and_keeps_what_topics_say() -> None:
+    topics = touche.task(DATASET).topics
+    frame = touche.pyterrier("bm25", DATASET, depth=7)(topics.frame())
+    run = touche.run("bm25", DATASET, depth=7).frame()
+    assert frame[["qid", "docno"]].values.tolist() == run[["qid", "docno"]].values.tolist()
+    narratives = {topic.number: topic.narrative for topic in topics}
+    assert all(narratives.values()) and list(frame["narrative"]) == [narratives[qid] for qid in frame["qid"]]
+
+
+def test_the_recipe_of_an_experiment_prints_the_scores_of_touche_evaluate(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (python,) = (step for step in steps(RECIPES) if step.kind == "python" and "import pyterrier" in step.text)
+    exec(python.text, {})
+    printed = capsys.readouterr().out
+    runs = [touche.run("bm25", DATASET, k1=1.2), touche.run("dph", DATASET)]
+    for score in touche.evaluate(runs, DATASET, "trec_eval"):
+        assert f"{score.mean:.6f}" in printed
 
 
 def test_a_dataset_reranks_candidates_by_its_own_statistics(topics: Any) -> None:

@@ -135,6 +135,7 @@ MISTYPED = {
         f"{FORMATS_FOR_PAPERS} print only the means and the t-test; omit --per-topic and --bounds"
     ),
     f"compare a.txt b.txt {ARGUMENTS} --per-topic --published": "omit --per-topic",
+    f"compare a.txt b.txt {ARGUMENTS} --all": "add --published",
     f"lint out {ARGUMENTS}": "out: a folder; pass its run, out/run.txt",
     "fuse a.txt -o new": "at least two runs",
     "fuse a.txt b.txt a.txt -o new": "a.txt: passed twice",

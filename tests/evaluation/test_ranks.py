@@ -1,7 +1,10 @@
 """Ranks with intervals, and groups: by hand, and by a plain bootstrap and plain tests on published values."""
 
+import json
 import random
-from dataclasses import asdict, fields
+import re
+from collections.abc import Iterable
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from statistics import fmean, quantiles
 
@@ -10,14 +13,19 @@ from scipy.stats import ttest_rel
 
 import touche as library
 from conftest import Touche
+from printed import rows_below
 from touche import tasks
+from touche.cli.compare import _closest_significant
 from touche.evaluation.leaderboard import comparable, own_rank
 from touche.evaluation.ranks import groups, rank_intervals
+from touche.io.grouping import group_by
 from touche.reports.published_results import PublishedResult
 from touche.tasks import Published
 from touche.tasks.per_topic import topic_values
 
 TASK = tasks.task("touche-2022-task-2")
+RUN = {topic: {"d": 1.0} for topic in "12"}
+QRELS = {topic: {"d": 1, "e": 0} for topic in "12"}
 
 
 def rows_of(task: str, dimension: str = "relevance") -> list[PublishedResult]:
@@ -137,3 +145,47 @@ def test_a_run_is_compared_with_each_published_run(touche: Touche, official: Pat
     values = rows["BM25-Baseline"], rows["levirank_dense_initial_retrieval"]
     assert best.p_t_test == pytest.approx(ttest_rel(*values).pvalue)
     assert best.p_t_test_holm is not None and best.p_t_test is not None and best.p_t_test_holm > best.p_t_test
+
+
+COUNT = r"nDCG@5, (\w+): (\S+) is significantly above (\d+) and below (\d+) of (\d+) published runs"
+
+
+def test_published_runs_are_counted_and_only_the_closest_significant_ones_are_printed(
+    touche: Touche, official: Path
+) -> None:
+    folder = official / "runs" / TASK.id
+    runs = [folder / "grimjack-1.run", folder / "puss-in-boots-1.run"]
+    table = library.compare(runs, TASK.id, published=True)
+    command = ["compare", *runs, "--task", TASK.id, "--published"]
+    _, out, _ = touche(*command)
+    rows = rows_below(out, "table", ["A", "B", "dimension", "Holm t"])
+    assert len(rows) == 10 and all("*" in row["Holm t"] for row in rows)
+    assert f"10 of {len(table)} rows" in out
+    of_run = group_by(table, lambda row: (row.dimension, row.run_a))
+    printed = group_by(rows, lambda row: (row["dimension"], row["A"]))
+    counts = {(dimension, run): numbers for dimension, run, *numbers in re.findall(COUNT, out)}
+    assert of_run.keys() == printed.keys() == counts.keys() and len(of_run) == 4
+    for run, compared in of_run.items():
+        above = [row for row in compared if row.significant and row.mean_a > row.mean_b]
+        below = [row for row in compared if row.significant and row.mean_a < row.mean_b]
+        assert counts[run] == [str(len(some)) for some in (above, below, compared)]
+        for side in filter(None, (above, below)):
+            names = [row.run_b for row in sorted(side, key=lambda row: abs(row.difference))]
+            shown = [row["B"] for row in printed[run] if row["B"] in names]
+            assert shown and set(shown) == set(names[: len(shown)])
+    _, out, _ = touche(*command, "--all")
+    assert len(rows_below(out, "table", ["A", "B", "dimension", "Holm t"])) == len(table)
+    _, out, _ = touche(*command, "--format", "json")
+    assert len(json.loads(out)) == len(table)
+
+
+@pytest.mark.parametrize(("significant", "shown"), [([], range(10)), ([7, 12, 24], [7, 12, 24])])
+def test_few_significant_rows_are_all_printed_and_without_any_the_smallest_differences(
+    significant: list[int], shown: Iterable[int]
+) -> None:
+    (row,) = library.compare({"a": RUN, "b": dict(RUN)}, qrels=QRELS, measure="RR")
+    rows = [
+        replace(row, run_b=f"b{size}", difference=-size / 100, significant=size in significant)
+        for size in range(25)
+    ]
+    assert [*_closest_significant(rows[::-1])] == [rows[size] for size in shown][::-1]

@@ -25,7 +25,7 @@ WITH_DATA = [
 def test_what_a_page_says_about_official_data_works(
     official: Path, after_demo: Path, tmp_path: Path, page: Path
 ) -> None:
-    folder = pages.with_own_run(Path(shutil.copytree(after_demo, tmp_path / "clone")), official)
+    folder = pages.with_public_runs(Path(shutil.copytree(after_demo, tmp_path / "clone")), official)
     tried = pages.follow(page, folder, but=pages.OFFICIAL, TOUCHE_DATA=str(official))
     assert tried == [
         command for command in pages.commands(page) if pages.reason(command) in ("", pages.OFFICIAL)

