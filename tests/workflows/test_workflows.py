@@ -1,11 +1,15 @@
 """The commands of the workflows run here."""
 
 import os
+import re
+import subprocess
+from pathlib import Path
 
 import pytest
+import yaml
 
 from workflows import steps
-from workflows.steps import WORKFLOWS
+from workflows.steps import RERUNS, WORKFLOWS
 
 
 @pytest.mark.nightly  # builds, installs and tests everything, some of it several times
@@ -14,3 +18,24 @@ from workflows.steps import WORKFLOWS
 @pytest.mark.parametrize("name", WORKFLOWS)
 def test_the_workflows_run_here(name: str) -> None:
     assert steps.main([name]) == 0
+
+
+def test_nothing_that_the_check_of_rows_prints_is_a_command(tmp_path: Path) -> None:
+    """GitHub's runner obeys ``::`` at the start of a line and ``##[`` anywhere, unless it has been told to stop
+    until it reads a token.
+    """
+    [job] = yaml.safe_load(WORKFLOWS[RERUNS].read_text(encoding="utf-8"))["jobs"].values()
+    program = tmp_path / ".venv/bin/touche"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\necho '##[error]a row'\nexit 1\n")
+    program.chmod(0o755)
+    tokens = set()
+    for _ in range(2):
+        script = ["bash", "-e", "-c", job["steps"][-1]["run"]]
+        check = subprocess.run(script, cwd=tmp_path, capture_output=True, text=True)
+        first, *others = check.stdout.splitlines()
+        assert (check.returncode, others) == (1, ["##[error]a row"])
+        match = re.fullmatch(r"::stop-commands::([0-9a-f]{32})", first)
+        assert match
+        tokens.add(match[1])
+    assert len(tokens) == 2
