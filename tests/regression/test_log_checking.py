@@ -125,12 +125,21 @@ def test_an_earlier_row_may_move_but_not_change(
 ) -> None:
     header, *lines = proposal.read_text().splitlines(keepends=True)
     proposal.write_text("".join([header, *reversed(lines)]))
-    assert touche("regress", "--check-log", proposal)[:2] == (0, "rows added: 0, refused: 0\n")
+    code, out, err = touche("regress", "--check-log", proposal)
+    assert (code, out) == (2, "") and f"{proposal}: it adds no rows to the log; append some" in err
     propose(proposal, LOG, last_row(LOG) | {column: value})
     rows = proposal.read_text().splitlines(keepends=True)
     proposal.write_text("".join([*rows[:-2], rows[-1]]))  # the changed row instead of the last one
     code, out, err = touche("regress", "--check-log", proposal)
     assert (code, out) == (2, "") and "was changed or removed; restore it" in err
+
+
+def test_a_link_in_place_of_the_log_is_refused(touche: Touche, proposal: Path) -> None:
+    append_to_log(proposal, [logged()])
+    link = proposal.with_name("link.csv")
+    link.symlink_to(proposal)
+    code, out, err = touche("regress", "--check-log", link)
+    assert (code, out) == (2, "") and f"{link}: it is a symbolic link; propose the log itself" in err
 
 
 @given(st.lists(st.sampled_from([0.1, 0.2, 0.3])), st.lists(st.sampled_from([0.1, 0.2, 0.3])), st.randoms())

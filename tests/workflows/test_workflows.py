@@ -21,9 +21,7 @@ def test_the_workflows_run_here(name: str) -> None:
 
 
 def test_nothing_that_the_check_of_rows_prints_is_a_command(tmp_path: Path) -> None:
-    """GitHub's runner obeys ``::`` at the start of a line and ``##[`` anywhere, unless it has been told to stop
-    until it reads a token.
-    """
+    """GitHub's runner obeys ``::`` at the start of a line and ``##[`` anywhere, unless a token has stopped it."""
     [job] = yaml.safe_load(WORKFLOWS[RERUNS].read_text(encoding="utf-8"))["jobs"].values()
     program = tmp_path / ".venv/bin/touche"
     program.parent.mkdir(parents=True)

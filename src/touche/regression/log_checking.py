@@ -19,7 +19,7 @@ from typing import ClassVar
 from touche.baselines.expected import Expected, ExpectedTopics, read_expected
 from touche.data.fetching import fetch_content
 from touche.data.places import find, shipped_baselines
-from touche.errors import ToucheError, choice
+from touche.errors import InputError, ToucheError, choice
 from touche.evaluation.same_system import note_on_means
 from touche.io.grouping import group_by
 from touche.io.identifiers import quoted
@@ -86,12 +86,18 @@ def check_added_rows(path: str | PathLike[str], say: Log) -> Table[CheckedRow]:
         The added rows. The notes say what could not be measured, and whether reruns are the same system.
 
     Raises:
-        ToucheError: if the copy is damaged, or an earlier row was changed or removed.
+        ToucheError: if the copy is damaged or a symbolic link, an earlier row was changed or removed, or no
+            row was added.
     """
     root = clone()
     if root is None:
         raise ToucheError("new rows can only be checked in a clone; install touche-baselines from one")
-    rows = added_rows(read_log(root / "baselines" / LOG_FILE), read_log(Path(path)))
+    log = Path(path)
+    if log.is_symlink():  # which would replace the log by a link when the pull request is merged
+        raise InputError(log, "it is a symbolic link", "propose the log itself")
+    rows = added_rows(read_log(root / "baselines" / LOG_FILE), read_log(log))
+    if not rows:
+        raise InputError(log, "it adds no rows to the log", "append some with touche regress --record")
     checked = list[CheckedRow]()
     notes = list[str]()
     runs = group_by(rows, attrgetter("baseline", "dataset", "run", "md5"))
