@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from workflows import steps
-from workflows.steps import RERUNS, WORKFLOWS
+from workflows.steps import RERUNS, WORKFLOWS, default_shell
 
 
 @pytest.mark.nightly  # builds, installs and tests everything, some of it several times
@@ -21,7 +21,7 @@ def test_the_workflows_run_here(name: str) -> None:
 
 
 def test_nothing_that_the_check_of_rows_prints_is_a_command(tmp_path: Path) -> None:
-    """GitHub's runner obeys ``::`` at the start of a line and ``##[`` anywhere, unless a token has stopped it."""
+    """GitHub's runner obeys ``::`` at the start of a line and ``##[`` anywhere, until it is told to stop."""
     [job] = yaml.safe_load(WORKFLOWS[RERUNS].read_text(encoding="utf-8"))["jobs"].values()
     program = tmp_path / ".venv/bin/touche"
     program.parent.mkdir(parents=True)
@@ -37,3 +37,11 @@ def test_nothing_that_the_check_of_rows_prints_is_a_command(tmp_path: Path) -> N
         assert match
         tokens.add(match[1])
     assert len(tokens) == 2
+
+
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_a_pipe_fails_if_any_of_its_commands_does(name: str) -> None:
+    workflow = yaml.safe_load(WORKFLOWS[name].read_text(encoding="utf-8"))
+    scripts = [step.get("run", "") for job in workflow["jobs"].values() for step in job["steps"]]
+    pipes = [script for script in scripts if re.search(r"[^|]\|[^|]", script)]
+    assert not pipes or default_shell(workflow) == "bash", pipes
