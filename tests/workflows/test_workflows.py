@@ -45,3 +45,16 @@ def test_a_pipe_fails_if_any_of_its_commands_does(name: str) -> None:
     scripts = [step.get("run", "") for job in workflow["jobs"].values() for step in job["steps"]]
     pipes = [script for script in scripts if re.search(r"[^|]\|[^|]", script)]
     assert not pipes or default_shell(workflow) == "bash", pipes
+
+
+def test_a_package_is_published_after_all_jobs_that_only_check() -> None:
+    jobs = yaml.safe_load(WORKFLOWS["release.yml"].read_text(encoding="utf-8"))["jobs"]
+    earlier = set[str]()
+    waiting = ["publish"]
+    while waiting:
+        needs = jobs[waiting.pop()].get("needs", [])
+        new = {*([needs] if isinstance(needs, str) else needs)} - earlier
+        earlier |= new
+        waiting += new
+    checks = {name for name, job in jobs.items() if "write" not in job["permissions"].values()}
+    assert checks and checks <= earlier
