@@ -6,7 +6,8 @@ Needs the tasks' qrels. The archive is downloaded to memory, or read from FILE; 
 the one in the index. A run is FOLDER/TEAM/.../run.txt, as in the archive of 2020 task 2. It is evaluated, and
 belongs to the published result of its team that has its scores; if its team has none, to that of another
 team. A run with the scores of several results, or of none, isn't listed, and is named in a line that starts
-with #.
+with #, like each file in another layout. As long as there are such files and results without a run, the index
+keeps the archive as one with runs that aren't listed.
 
 The new index is printed; --write also writes it.
 """
@@ -34,19 +35,20 @@ from touche.tasks.public_runs import Repository, index_path, over_all_topics, pu
 MOST_BYTES = 100_000_000  # of an archive, and of one run
 MOST_SECONDS = 600
 NAME = "run.txt"
+LAYOUT = f"FOLDER/TEAM/.../{NAME}"
 HEADER = '# Runs behind the published results of this task: docs/how-to/official-data.md, "Public runs".'
 
 
 @dataclass(frozen=True)
 class Member:
-    """A run in the archive.
+    """A file in the archive.
 
     Attributes:
         path: its path there.
-        team: its team's folder.
+        team: its team's folder; empty if it isn't where a run would be.
         content: its bytes.
         results: team and tag of each published result that it can be.
-        problem: why it can't be evaluated; usually empty.
+        problem: why it wasn't or can't be evaluated; empty for runs.
     """
 
     path: str
@@ -57,12 +59,21 @@ class Member:
 
 
 def members(task: Task, archive: bytes) -> Iterator[Member]:
-    """Yields an archive's runs, evaluated for a task."""
+    """Yields an archive's files: its runs, evaluated for a task, and the others with a problem.
+
+    Raises:
+        ToucheError: if a run is too large, or no file is where a run would be.
+    """
+    runs = 0
     with zipfile.ZipFile(BytesIO(archive)) as opened, TemporaryDirectory() as folder:
         for info in opened.infolist():
+            if info.is_dir():
+                continue
             parts = PurePosixPath(info.filename).parts
             if len(parts) < 3 or parts[-1] != NAME:
+                yield Member(info.filename, "", b"", [], f"not read, because it isn't {LAYOUT}")
                 continue
+            runs += 1
             if info.file_size > MOST_BYTES:
                 raise ToucheError(f"{info.filename} is larger than {MOST_BYTES:,} bytes; unpack it by hand")
             content = opened.read(info)
@@ -75,6 +86,8 @@ def members(task: Task, archive: bytes) -> Iterator[Member]:
                 yield Member(info.filename, team, content, [], str(error).replace(str(run), NAME))
                 continue
             yield Member(info.filename, team, content, results)
+    if not runs:
+        raise ToucheError(f"no file in the archive is {LAYOUT}; adapt members() to the archive's layout")
 
 
 def results_with_scores_of(task: Task, run: Path, team: str) -> list[tuple[str, str]]:
@@ -105,10 +118,17 @@ def new_index(task: Task, repository: Repository, found: Sequence[Member]) -> st
             )
         else:
             listed[member.results[0]] = member
-    lines = [HEADER, *(f"# {' '.join(remark.split())}" for remark in remarks), "[[repositories]]"]
+    results = dict.fromkeys((row.team, row.tag) for row in over_all_topics(task))
+    without_run = [name for name in results if name not in listed]
     url, _, _ = repository.url.partition("!")
-    lines += [f"page = {quoted(repository.page)}", f"licence = {quoted(repository.licence)}"]
-    lines += [f"url = {quoted(f'{url}!')}", "runs = ["]
+    keys_of_archive = [
+        "[[repositories]]",
+        f"page = {quoted(repository.page)}",
+        f"licence = {quoted(repository.licence)}",
+        f"url = {quoted(f'{url}!')}",
+    ]
+    lines = [HEADER, *(f"# {' '.join(remark.split())}" for remark in remarks)]
+    lines += [*keys_of_archive, "runs = ["] if listed else []
     runs_of_team = Counter(team for team, _ in listed)
     numbers = Counter[str]()
     for (team, tag), member in listed.items():
@@ -124,11 +144,13 @@ def new_index(task: Task, repository: Repository, found: Sequence[Member]) -> st
             "checked": True,
         }
         lines.append(f"    {{ {', '.join(f'{key} = {quoted(value)}' for key, value in keys.items())} }},")
-    lines += ["]", "", "[without_run]    # published results without a run above: tags by team"]
+    lines += ["]", ""] if listed else []
+    if remarks and without_run:  # one of the other files may be the run of one of these results
+        lines += [*keys_of_archive, f"git_blob = {quoted(repository.git_blob)}", ""]
+    lines.append("[without_run]    # published results without a run above: tags by team")
     tags_of_team = dict[str, list[str]]()
-    for name in dict.fromkeys((row.team, row.tag) for row in over_all_topics(task)):
-        if name not in listed:
-            tags_of_team.setdefault(name[0], []).append(name[1])
+    for team, tag in without_run:
+        tags_of_team.setdefault(team, []).append(tag)
     lines += [f"{quoted(team)} = {quoted(tags)}" for team, tags in tags_of_team.items()]
     return "\n".join(lines) + "\n"
 
@@ -159,7 +181,11 @@ def main(task_ids: Sequence[str], file: Path | None, write: bool) -> None:
             raise click.ClickException(
                 f"the archive's git blob id is {blob} instead of {repository.git_blob}"
             )
-        text = new_index(task, repository, [*members(task, archive)])
+        try:
+            found = [*members(task, archive)]
+        except ToucheError as error:
+            raise click.ClickException(str(error)) from error
+        text = new_index(task, repository, found)
         path = index_path(task)
         click.echo(f"{path.name}\n{text}")
         if write:

@@ -1,6 +1,7 @@
 """Listing the runs in an archive: which published result is which run?"""
 
 import hashlib
+import re
 import sys
 import zipfile
 from pathlib import Path
@@ -12,7 +13,8 @@ import touche
 from conftest import ROOT
 from touche import tasks
 from touche.regression.published_cells import EQUAL, check_published
-from touche.tasks.public_runs import public_runs
+from touche.reports.report_records import TaskReport
+from touche.tasks.public_runs import NOT_LISTED, public_runs
 
 CARD = """id = "cats-2027"
 title = "Cats"
@@ -55,6 +57,16 @@ def line(document: str, rank: int) -> str:
     return f"1 Q0 {document} {rank} {10 - rank} tag\n"
 
 
+def blob_of(archive: Path) -> str:
+    return hashlib.sha1(b"blob %d\0" % archive.stat().st_size + archive.read_bytes()).hexdigest()
+
+
+def update_blob(archive: Path, folder: Path) -> None:
+    """Writes a changed archive's git blob id to the index."""
+    index = folder / "tasks" / "public-runs" / "cats-2027.toml"
+    index.write_text(re.sub('git_blob = ".*"', f'git_blob = "{blob_of(archive)}"', index.read_text()))
+
+
 @pytest.fixture
 def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An archive in the layout of 2020 task 2, and a data folder with its task and an index that names it."""
@@ -73,12 +85,11 @@ def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             opened.writestr(f"runs-task-1/{name}/run.txt", run)
             (tmp_path / "runs" / "cats-2027" / f"{name.split('/')[1]}.run").write_text(run)
     (tmp_path / "tasks" / "cats-2027.toml").write_text(CARD)
-    blob = hashlib.sha1(b"blob %d\0" % path.stat().st_size + path.read_bytes()).hexdigest()
     index = f"""[[repositories]]
 page = "https://example.org"
 licence = "none stated"
 url = "https://example.org/runs.zip!"
-git_blob = "{blob}"
+git_blob = "{blob_of(path)}"
 
 [without_run]
 "Puss in Boots" = ["boots"]
@@ -116,34 +127,73 @@ def test_runs_are_listed_with_the_results_that_have_their_scores(archive: Path, 
         ("r",): ("renamed", "runs-task-1/Formerly/Run/run.txt"),
     }
     remarks = [text for text in result.output.splitlines() if text.startswith("# runs-task-1")]
-    assert [text.partition("/run.txt: ")[2].partition("; ")[0] for text in remarks] == [
+    assert [text.partition(".txt: ")[2].partition("; ")[0] for text in remarks] == [
+        "not read, because it isn't FOLDER/TEAM/.../run.txt",
         "run.txt:1: 4 columns instead of 6",
         "several published results have its scores: Athos, a",
         "no published result has its scores",
     ]
+    unlisted = public_runs(tasks.task("cats-2027")).unlisted
+    assert unlisted is not None and unlisted.git_blob == blob_of(archive)
+    assert listed("--archive", archive).output == result.output, "it can be repeated"
     with zipfile.ZipFile(archive) as opened:
         for _, run in public_runs(tasks.task("cats-2027")).runs:
             (tmp_path / "runs" / "cats-2027" / f"{run.file}.run").write_bytes(opened.read(run.path))
-    cells = [cell for cell in check_published("cats-2027") if cell.verdict == EQUAL]
-    assert [cell.row.tag for cell in cells] == ["boots", "one", "two", "r"]
+    cells = {cell.row.tag: cell.verdict for cell in check_published("cats-2027")}
+    assert cells == {
+        **dict.fromkeys(["boots", "one", "two", "r"], EQUAL),
+        **dict.fromkeys(["a", "b", "z"], NOT_LISTED),
+    }
+    part = TaskReport("cats-2027", tasks.task("cats-2027"), views=[])
+    assert part.checked == (
+        "4 published values re-evaluated from the teams' runs; 3 values whose run may be public, but isn't "
+        "listed yet"
+    )
+
+
+def test_results_without_a_run_are_not_public_if_all_runs_are_listed(archive: Path, tmp_path: Path) -> None:
+    """The archive has a run of Puss in Boots and nothing else, so the other runs aren't in it."""
+    with zipfile.ZipFile(archive, "w") as opened:
+        opened.writestr("runs-task-1/Puss in Boots/", "")
+        opened.writestr("runs-task-1/Puss in Boots/run.txt", line("d1", 1) + line("d2", 2))
+    update_blob(archive, tmp_path)
+    assert listed("--archive", archive, "--write").exit_code == 0
+    index = public_runs(tasks.task("cats-2027"))
+    assert index.unlisted is None and [run.team for _, run in index.runs] == ["Puss in Boots"]
+    result = listed("--archive", archive)
+    assert result.exit_code == 1 and "has no archive whose runs aren't listed" in result.output
+
+
+def test_an_archive_in_another_layout_is_refused(archive: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(archive, "w") as opened:
+        opened.writestr("Puss in Boots/boots.txt", line("d1", 1) + line("d2", 2))
+        opened.writestr("run.txt", line("d1", 1))
+    update_blob(archive, tmp_path)
+    index = tmp_path / "tasks" / "public-runs" / "cats-2027.toml"
+    before = index.read_text()
+    result = listed("--archive", archive, "--write")
+    assert result.exit_code == 1 and index.read_text() == before
+    assert "no file in the archive is FOLDER/TEAM/.../run.txt; adapt members()" in result.output
+
+
+def test_an_archive_whose_runs_are_all_ambiguous_stays_unlisted(archive: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(archive, "w") as opened:
+        opened.writestr("runs-task-1/Athos/run.txt", "".join(map(line, ["d3", "d2", "d1"], [1, 2, 3])))
+    update_blob(archive, tmp_path)
+    assert listed("--archive", archive, "--write").exit_code == 0
+    [repository] = public_runs(tasks.task("cats-2027")).repositories
+    assert repository.git_blob == blob_of(archive) and repository.runs == ()
 
 
 def test_two_runs_with_the_scores_of_one_result_are_not_listed(archive: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(archive, "a") as opened:
         opened.writestr("runs-task-1/Katana/Run 3/run.txt", line("d2", 1) + line("d1", 2))
-    index = tmp_path / "tasks" / "public-runs" / "cats-2027.toml"
-    blob = hashlib.sha1(b"blob %d\0" % archive.stat().st_size + archive.read_bytes()).hexdigest()
-    old = next(text for text in index.read_text().splitlines() if text.startswith("git_blob"))
-    index.write_text(index.read_text().replace(old, f'git_blob = "{blob}"'))
+    update_blob(archive, tmp_path)
     output = listed("--archive", archive).output
     assert output.count(": another run also has the scores of Katana, one\n") == 2
     assert 'tags = ["one"]' not in output and '"Katana" = ["one"]' in output
 
 
-def test_another_archive_and_a_listed_task_are_refused(archive: Path) -> None:
+def test_another_archive_is_refused(archive: Path) -> None:
     archive.write_bytes(archive.read_bytes() + b"x")
     assert "the archive's git blob id is" in listed("--archive", archive).output
-    archive.write_bytes(archive.read_bytes()[:-1])
-    assert listed("--archive", archive, "--write").exit_code == 0
-    result = listed("--archive", archive)
-    assert result.exit_code == 1 and "has no archive whose runs aren't listed" in result.output

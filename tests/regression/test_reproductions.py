@@ -2,6 +2,7 @@
 
 import json
 import runpy
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -100,6 +101,21 @@ def test_a_dimension_that_was_not_rerun_is_not_equal(log: Path) -> None:
     assert (
         note.startswith(f"dirichletlm on {ten}: 10 of 20 topic values are equal.") and "identical" not in note
     )
+
+
+@pytest.mark.parametrize("changes", [{"date": "2026-01-03"}, {"md5": "1" * 32}])
+def test_dimensions_of_different_reruns_are_not_combined(log: Path, changes: dict[str, str]) -> None:
+    ten = f"{TASK}/ten-topics"
+    both = [
+        rerun(ten, 0.5, expected=0.5, topics=10, reproduced=10, dimension=name, md5="0" * 32)
+        for name in ("quality", "relevance")
+    ]
+    append_to_log(log, both)
+    assert "20 of 20 topic values are equal: identical." in package.reproductions(TASK).notes[0]
+    append_to_log(log, [replace(both[1], **changes)])  # type: ignore[arg-type]
+    [note] = package.reproductions(TASK).notes
+    assert note.startswith(f"dirichletlm on {ten}: 10 of 20 topic values are equal.")
+    assert [row.on_topics is None for row in package.reproductions(TASK)[:2]] == [False, True]
 
 
 def test_a_rerun_that_reaches_a_published_mean_comes_with_what_that_shows(log: Path) -> None:

@@ -72,11 +72,13 @@ class Runner:
     Attributes:
         folder: contains the clone and the temporary files.
         registry: replaces ghcr.io, such as localhost:5000; without it, steps that push images are left out.
+        shell: the workflow's default shell; in ``bash``, a pipe fails if any of its commands does.
         report: a line for each step.
     """
 
     folder: Path
     registry: str = ""
+    shell: str = ""
     report: list[str] = field(default_factory=list)
 
     @property
@@ -107,8 +109,9 @@ class Runner:
         reason = next((reason for pattern, reason in patterns.items() if re.search(pattern, script)), "")
         if reason:
             return f"{LEFT_OUT} ({reason})", ""
+        pipefail = ["-o", "pipefail"] if self.shell == "bash" else []
         process = subprocess.run(
-            ["bash", "-e", "-c", script.replace("ghcr.io", self.registry)],
+            ["bash", "-e", *pipefail, "-c", script.replace("ghcr.io", self.registry)],
             cwd=self.workspace,
             env=self._environment() | {name: without_expressions(text) for name, text in variables.items()},
             stdin=subprocess.DEVNULL,
@@ -134,6 +137,11 @@ class Runner:
             "DOCKER_CONFIG": str(self.folder / "docker"),
             "PATH": os.pathsep.join([str(self.folder / "python" / "bin"), *programs]),
         }
+
+
+def default_shell(workflow: dict[str, Any]) -> str:
+    """Returns the shell of a workflow's steps; empty if it is GitHub's default."""
+    return str(workflow.get("defaults", {}).get("run", {}).get("shell", ""))
 
 
 def without_expressions(text: str) -> str:
@@ -191,7 +199,8 @@ def main(chosen: Sequence[str]) -> int:
         workflow = yaml.safe_load(WORKFLOWS[name].read_text(encoding="utf-8"))
         with tempfile.TemporaryDirectory(prefix="touche-workflows-") as folder:
             prepare(Path(folder), name)
-            runner = Runner(Path(folder), registry=os.environ.get("REGISTRY", ""))
+            registry = os.environ.get("REGISTRY", "")
+            runner = Runner(Path(folder), registry=registry, shell=default_shell(workflow))
             if name == RERUNS:
                 run_proposals(runner, workflow)
             else:

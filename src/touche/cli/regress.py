@@ -184,7 +184,6 @@ def _as_printed(value: float) -> str:
 
 
 _LOG_ROWS = [
-    # First, because GitHub's runner obeys lines that begin with ::, as a stranger's text could.
     Column("verdict", lambda checked: "refused" if checked.problem else "accepted"),
     Column("baseline", attrgetter("row.baseline")),
     Column("dataset", attrgetter("row.dataset")),

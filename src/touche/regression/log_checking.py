@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import ClassVar
 
 from touche.baselines.expected import Expected, ExpectedTopics, read_expected
+from touche.baselines.extras import extra_in_dockerfile
 from touche.data.fetching import fetch_content
 from touche.data.places import find, shipped_baselines
-from touche.errors import ToucheError, choice
+from touche.errors import InputError, ToucheError, choice
 from touche.evaluation.same_system import note_on_means
 from touche.io.grouping import group_by
 from touche.io.identifiers import quoted
@@ -86,12 +87,18 @@ def check_added_rows(path: str | PathLike[str], say: Log) -> Table[CheckedRow]:
         The added rows. The notes say what could not be measured, and whether reruns are the same system.
 
     Raises:
-        ToucheError: if the copy is damaged, or an earlier row was changed or removed.
+        ToucheError: if the copy is damaged or a symbolic link, an earlier row was changed or removed, or no
+            row was added.
     """
     root = clone()
     if root is None:
         raise ToucheError("new rows can only be checked in a clone; install touche-baselines from one")
-    rows = added_rows(read_log(root / "baselines" / LOG_FILE), read_log(Path(path)))
+    log = Path(path)
+    if log.is_symlink():  # which would replace the log by a link when the pull request is merged
+        raise InputError(log, "it is a symbolic link", "propose the log itself")
+    rows = added_rows(read_log(root / "baselines" / LOG_FILE), read_log(log))
+    if not rows:
+        raise InputError(log, "it adds no rows to the log", "append some with touche regress --record")
     checked = list[CheckedRow]()
     notes = list[str]()
     runs = group_by(rows, attrgetter("baseline", "dataset", "run", "md5"))
@@ -239,6 +246,7 @@ def _evaluated_run(row: LoggedScore, entries: Sequence[Expected]) -> list[Outcom
 def _measured_again(row: LoggedScore, outcomes: Mapping[str, Sequence[Outcome]]) -> CheckedRow:
     """Compares a row with the same score of its rerun here and of the run at its address."""
     measured = list[str]()
+    digest = ""  # of the rerun here; outcomes of the run at its address have none
     for name, outcomes_there in outcomes.items():
         for outcome in outcomes_there:
             if outcome.verdict in UNCHECKED or not _has_row(outcome.expected, row):
@@ -252,7 +260,22 @@ def _measured_again(row: LoggedScore, outcomes: Mapping[str, Sequence[Outcome]])
                     problem = f"{column} is {value_again} in {name}, not {value}"
                     return CheckedRow(row, f"{problem}; report what touche regress logged")
             measured.append(name)
+            digest = again.md5 or digest
+    # After the scores, whose difference says more.
+    if row.md5 and digest and row.md5 != digest and _has_one_md5(row):
+        problem = f"md5 is {digest} in {_RERUN}, not {row.md5}"
+        return CheckedRow(row, f"{problem}; report what touche regress logged")
     return CheckedRow(row, "", tuple(measured))
+
+
+def _has_one_md5(row: LoggedScore) -> bool:
+    """Returns whether a row's baseline writes the same run on every machine.
+
+    Scores are rounded to float32, which hides in which last digits processors differ, except for neural
+    networks, which compute in float32.
+    """
+    name, _, _ = row.baseline.partition(" ")
+    return extra_in_dockerfile(name) != "models"
 
 
 def _notes(outcomes: Mapping[str, Sequence[Outcome]]) -> Iterator[str]:

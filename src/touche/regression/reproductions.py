@@ -22,6 +22,8 @@ from touche.regression.log import LOG_FILE, LoggedScore, read_log
 from touche.regression.outcomes import PASSED, same_as_published
 from touche.trec.framed import Columns, Table
 
+_SOURCE = attrgetter("dataset", "date", "by", "commit", "run", "md5")  # the same in all rows of one rerun
+
 
 @dataclass(frozen=True)
 class Reproduction:
@@ -38,7 +40,7 @@ class Reproduction:
             a sample contains only some of the documents. ``on_sample.judged`` is the judged share of its
             first results.
         on_corpus: the last rerun on the whole corpus that was within the tolerance, or None.
-        on_topics: the last rerun of published topic values, whatever it gave, or None.
+        on_topics: this dimension in the last rerun of published topic values, whatever it gave, or None.
         on_sample: the last rerun on the sample that was within the tolerance, or None.
         missing: why the published value hasn't been rerun within its tolerance; empty if it has.
     """
@@ -224,9 +226,17 @@ def _reproduction(
     }
     # Rows about means have no number of topics. If the number differs, the choice of topics has
     # changed since.
-    reruns_on_topics = [
-        row for row in reruns if row.topics and row.topics == topics_by_dataset.get(row.dataset)
+    command, dimension, evaluator = key
+    rows_on_topics = [
+        row
+        for row in log
+        if (row.baseline, row.evaluator) == (command, evaluator)
+        and row.topics
+        and row.topics == topics_by_dataset.get(row.dataset)
     ]
+    # One rerun has a row per dimension. Only these say together whether it's the same system.
+    last_on_topics = [row for row in rows_on_topics if _SOURCE(row) == _SOURCE(rows_on_topics[-1])]
+    of_dimension = [row for row in last_on_topics if row.dimension == dimension]
     on_corpus = _last_green(entry, reruns_on_corpus)
     if on_corpus:
         missing = ""
@@ -240,7 +250,7 @@ def _reproduction(
         expected=entry,
         sample=sample,
         on_corpus=on_corpus,
-        on_topics=reruns_on_topics[-1] if reruns_on_topics else None,
+        on_topics=of_dimension[-1] if of_dimension else None,
         on_sample=_last_green(sample, reruns) if sample else None,
         missing=missing,
     )

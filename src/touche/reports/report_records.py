@@ -399,7 +399,8 @@ class TaskReport:
         verdicts = Counter(check.verdict for check in checks(self.task).values()) if self.task else Counter()
         if not verdicts:
             return ""
-        if verdicts[NOT_LISTED]:
+        not_listed = verdicts[NOT_LISTED]
+        if not_listed == verdicts.total():
             return "The teams' runs are public, but not checked yet"
         not_public = verdicts[NOT_PUBLIC]
         if not_public == verdicts.total():
@@ -412,6 +413,8 @@ class TaskReport:
             parts.append(f"{counted(evaluated, 'published value')} re-evaluated from the teams' runs{among}")
         if verdicts[NOT_EVALUATED]:
             parts.append(f"{counted(verdicts[NOT_EVALUATED], 'value')} with a public run not re-evaluated")
+        if not_listed:
+            parts.append(f"{counted(not_listed, 'value')} whose run may be public, but isn't listed yet")
         if not_public:
             parts.append(f"{counted(not_public, 'value')} without a public run")
         return "; ".join(parts)

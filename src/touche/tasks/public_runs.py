@@ -68,8 +68,9 @@ class Repository(Strict, frozen=True):
         page: its web page.
         licence: the licence as stated there, or ``none stated``.
         url: the address that the paths continue; ``!`` separates an archive from the path in it.
-        runs: the runs; empty if nobody has listed the archive's runs yet.
-        git_blob: the git blob id of an archive whose runs aren't listed; otherwise empty.
+        runs: the runs; empty for an archive with runs that nobody has listed yet.
+        git_blob: the git blob id of an archive with runs that aren't listed; otherwise empty. If others of
+            its runs are listed, these are in a second repository.
     """
 
     page: str = ""
