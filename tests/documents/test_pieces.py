@@ -19,6 +19,7 @@ from touche.documents.args_processed import pieces_of_args_processed
 from touche.documents.argsme import pieces_of_argsme
 from touche.documents.jsonl import pieces_of_jsonl
 from touche.documents.pieces import Splitter
+from touche.errors import InputError
 
 SIZES = st.integers(1, 99) | st.just(1 << 22)
 JSONL = b"".join(orjson.dumps({"docno": letter, "text": "caf\u00e9"}) + b"\r\n\n" for letter in "abcd")

@@ -126,9 +126,7 @@ def test_the_sentence_of_ten_topics() -> None:
     close = closeness(tasks.task(TASK), MEASURE, some(run, 10), some(run, 10), run.tag)
     assert close is not None
     text = verdict_sentences(close)
-    assert text.startswith(
-        "20 of 20 topic values are equal: identical. On 10 topics, 0.009% of pairs of"
-    )
+    assert text.startswith("20 of 20 topic values are equal: identical. On 10 topics, 0.009% of pairs of")
     copy = "Dread Pirate Roberts (dreadpirateroberts_dirichlet_filtered), a copy, so it is reproduced, too"
     assert f" Other published runs as close: {copy}. The next has " in text
     assert verdict_sentences(close, fitted=True).startswith(text)
@@ -184,10 +182,7 @@ def test_zeros_show_nothing() -> None:
     close = closeness(tasks.task(TASK), MEASURE, zeros, zeros)
     assert close is not None and (close.equal, close.positive) == (100, 0)
     assert close.verdict not in (IDENTICAL, REPRODUCED)
-    assert (
-        "100 of 100 topic values are equal, but only 0 of these are above 0."
-        in verdict_sentences(close)
-    )
+    assert "100 of 100 topic values are equal, but only 0 of these are above 0." in verdict_sentences(close)
 
 
 def test_topics_on_which_many_runs_are_perfect_show_nothing() -> None:
