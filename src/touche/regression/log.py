@@ -26,10 +26,18 @@ LOG_FILE = "reproductions.csv"  # in the folder with all baselines
 
 _DIGITS = 5  # decimals
 _Count = Annotated[int, Meta(ge=0)]
-_Day = Annotated[str, Meta(pattern=r"^\d{4}-\d{2}-\d{2}$")]
+_DAY = r"^\d{4}-\d{2}-\d{2}$"
+_COMMIT = "^([0-9a-f]{40})?$"
+_MD5 = "^([0-9a-f]{32})?$"
+_FORMS = {  # of the text that each pattern matches, in words
+    _DAY: "a day such as 2026-11-25",
+    _COMMIT: "40 hexadecimal digits",
+    _MD5: "32 hexadecimal digits",
+}
+_Day = Annotated[str, Meta(pattern=_DAY)]
 _Difference = Annotated[float, Meta(ge=-1, le=1)]
-_Commit = Annotated[str, Meta(pattern="^([0-9a-f]{40})?$")]
-_Md5 = Annotated[str, Meta(pattern="^([0-9a-f]{32})?$")]
+_Commit = Annotated[str, Meta(pattern=_COMMIT)]
+_Md5 = Annotated[str, Meta(pattern=_MD5)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,7 +200,9 @@ def read_log(path: Path) -> list[LoggedScore]:
             scores.append(convert(present, LoggedScore, strict=False))  # not strict: numbers are strings
     except (csv.Error, ValueError) as error:
         problem = str(error).replace(" - at `$.", " in `")  # how msgspec writes a field's name
-        remedy = "restore this line from an earlier log"
+        for pattern, form in _FORMS.items():
+            problem = problem.replace(f"Expected `str` matching regex {pattern!r}", f"Expected {form}")
+        remedy = "write what touche regress logged, or restore this line from an earlier log"
         raise InputError(path, problem, remedy, line=rows.reader.line_num) from error
     return scores
 
