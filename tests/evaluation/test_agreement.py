@@ -12,7 +12,7 @@ from conftest import Touche, Write
 from random_examples import given, st
 from spotcheck import run_text
 from touche import tasks
-from touche.errors import ToucheError
+from touche.errors import ToucheError, ToucheWarning
 from touche.evaluation import agreement
 from touche.evaluation.agreement import PERSISTENCE, overlap, overlap_of, rbo, tau_union
 from touche.evaluation.significance import t_test
@@ -137,6 +137,17 @@ def test_the_command_with_scores(write: Write, touche: Touche) -> None:
     assert [line.split()[-6:] for line in scores] == [expected]
     assert out.splitlines()[-1] == "nDCG@5 of trec_eval", "no verdict, because nothing is published"
     assert "ER" not in touche("overlap", four, three, two, *of_task)[1]
+
+
+def test_a_dataset_of_some_topics_leaves_out_the_others(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    some = replace(tasks.task("spot-check/passages"), only_topics=("11",))
+    monkeypatch.setattr(tasks, "task", lambda _: some)
+    runs = [run(write, "a", t11="ab", t12="ab"), run(write, "b", t11="ab", t13="ab")]
+    with pytest.warns(ToucheWarning, match="does not have topic"):
+        [record] = overlap(runs, "spot-check/passages")
+    assert (record.topics, record.overlap_5) == (1, 1.0)
 
 
 def test_a_task_that_only_judges_stances_has_no_rankings_to_compare(

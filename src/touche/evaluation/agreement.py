@@ -28,7 +28,7 @@ from touche.io.identifiers import in_order
 from touche.io.progress import watched
 from touche.tasks import Task
 from touche.tasks.task_records import SCRIPT
-from touche.trec.by_stance import in_rankings
+from touche.trec.by_stance import in_rankings, topic_in
 from touche.trec.columns import Run
 from touche.trec.framed import Table
 from touche.trec.run_forms import AnyRun, SeveralRuns, list_of_runs, read_runs, read_sources, run_sources
@@ -154,7 +154,7 @@ def overlap(
         lines = {
             scored_run.run.path: scored_run.run for scored_run in scored
         }  # already divided into rankings
-        all_runs = [lines[run.path] for run in as_read]
+        all_runs = [_with_topics_of(card, lines[run.path]) for run in as_read]
     compared_runs = all_runs[: len(originals)]
     baseline_runs = all_runs[len(originals) :]
     pairs = [*combinations(compared_runs, 2)]
@@ -176,6 +176,14 @@ def overlap(
         return Table(Overlap, tuple(records), warnings)
     notes = _verdicts(card, pairs, names, scored_by_script)
     return Table(ScoredOverlap, tuple(records), warnings, notes)
+
+
+def _with_topics_of(task: Task, run: Run) -> Run:
+    """Returns a run without topics that a dataset of some topics lacks."""
+    if not task.only_topics:
+        return run
+    kept = [indices for name, indices in run.by_topic.items() if topic_in(name) in task.only_topics]
+    return run.take(np.concatenate(kept) if kept else [])
 
 
 def _verdicts(
