@@ -107,7 +107,7 @@ def test_a_file_that_was_replaced_or_changed_is_refused(tmp_path: Path, is_repla
         new.replace(path)
     else:
         os.utime(path, ns=(times[0], times[1] + 1))
-    with pytest.raises(InputError, match=r"documents\.jsonl: it was changed while it was read; try again"):
+    with pytest.raises(RuntimeError, match=r"documents\.jsonl has changed since the piece was cut"):
         piece.without_raw().with_raw()
 
 

@@ -71,13 +71,15 @@ class Piece:
         """Returns the piece with its records, read again from its place if that is known.
 
         Raises:
-            InputError: if the file was changed or replaced since the piece was cut.
+            RuntimeError: if the file was changed or replaced since the piece was cut.
         """
         if self.place is None:
             return self
         with self.path.open("rb") as file:
             if _version(file) != self.place.version:
-                raise InputError(self.path, "it was changed while it was read", "try again")
+                # No user sees this: only worker processes read pieces again, and after any exception in them,
+                # a single process reads the whole collection from its files as they are then.
+                raise RuntimeError(f"{self.path} has changed since the piece was cut")
             file.seek(self.place.begin)
             return replace(self, raw=file.read(self.place.size))
 
