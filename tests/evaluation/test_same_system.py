@@ -1,5 +1,7 @@
 """The verdict whether a rerun is the same system as its original."""
 
+import re
+import runpy
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterator
@@ -7,15 +9,18 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from itertools import combinations
-from math import ceil
+from math import ceil, comb
 from statistics import fmean
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy import stats
 
+from conftest import ROOT
 from random_examples import given, st
 from touche import tasks
+from touche.evaluation import same_system as same_system_module
 from touche.evaluation.same_system import (
     EQUAL,
     IDENTICAL,
@@ -36,6 +41,7 @@ from touche.tasks.per_topic import RunWithTopics, TopicValues, runs_with_topics,
 
 MEASURE = "nDCG@5"
 DIMENSIONS = ("relevance", "quality")
+EXPLANATION = "docs/explanation/same-system.md"
 TASK = "touche-2021-task-1"
 
 
@@ -251,6 +257,68 @@ def test_what_a_mean_shows_is_counted_in_two_tasks() -> None:
         assert len(means) == pairs
         share = f"{100 * within / pairs:.2g}% of pairs of different teams' runs in {task_id}"
         assert share in note_on_means()
+
+
+def shares_by_hand(task_id: str) -> dict[str, float]:
+    """The share of different teams' pairs that pass a rule in relevance, on topics that both runs have."""
+    runs = runs_with_topics(tasks.task(task_id), MEASURE)
+    values = [(run.team, run.values["relevance"]) for run in runs if len(run.values["relevance"]) >= 47]
+    counts = Counter[str]()
+    for (team_a, a), (team_b, b) in combinations(values, 2):
+        if team_a != team_b:
+            differences = np.array([a[topic] - b[topic] for topic in a.keys() & b.keys()])
+            spread = differences.std(ddof=1) / np.sqrt(len(differences))
+            critical = stats.t.ppf(0.975, len(differences) - 1)
+            counts["pairs"] += 1
+            counts["paired t-test, p > 0.05"] += (
+                bool(abs(differences.mean()) < critical * spread) or not spread
+            )
+            counts["means within 0.01"] += bool(abs(differences.mean()) <= 0.01 + 1e-9)
+            equal = np.mean(abs(differences) < 1e-9)
+            counts["at least 90% of the topics' values equal"] += bool(equal >= 0.9)
+    return {rule: count / counts["pairs"] for rule, count in counts.items() if rule != "pairs"}
+
+
+def test_the_table_of_rules_and_the_sentences_next_to_it_are_counted_here_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "docs" / "site"))
+    table = runpy.run_path(str(ROOT / "docs" / "site" / "same_system.py"))["rules_table"]()
+    header, _, *lines = [line.strip("| ").split(" | ") for line in table.splitlines()]
+    printed = {rule: dict(zip(header[1:], cells, strict=True)) for rule, *cells in lines}
+    shares = {task_id: shares_by_hand(task_id) for task_id in tasks_with_topics()}
+    for task_id, by_rule in shares.items():
+        for rule, share in by_rule.items():
+            [cell] = [
+                cell
+                for column, cell in printed[rule].items()
+                if column.startswith(f"{task_id}: ") and column.endswith(" of different teams")
+            ]
+            assert cell == (f"{100 * share:.2g}%" if share else "0"), (task_id, rule)
+    in_2021, in_2022 = shares[TASK], shares["touche-2022-task-2"]
+    within = f"{in_2021['means within 0.01']:.0%} of pairs of different teams' runs pass in 2021 task 1, and "
+    assert within + f"{in_2022['means within 0.01']:.0%} in 2022 task 2" in text_of(EXPLANATION)
+    assert f"no difference for {in_2021['paired t-test, p > 0.05']:.0%}." in " ".join(
+        (same_system_module.__doc__ or "").split()
+    )
+
+
+def test_pages_print_the_shares_that_are_counted_here() -> None:
+    """Ten topics of 2021, twenty of 2022, all fifty of 2021: what rules would let other teams' runs pass?"""
+    in_2021, in_2022 = (pairs_as_arrays(task_id)[False] for task_id in (TASK, "touche-2022-task-2"))
+    on_ten = np.mean([comb(int(both), 10) / comb(50, 10) for both in (in_2021 == 2).sum(axis=1)])
+    ten = f"{100 * on_ten:.2g}%"
+    for page in ("README.md", "docs/index.md"):
+        assert re.findall(r"([\d.]+%) of pairs of different teams' runs would pass", text_of(page)) == [ten]
+    assert (in_2022 == 2).sum(axis=1).max() < 20, "no pair is equal in twenty topics"
+    rows = re.findall(r"\| (?:20 of 20|40 of 40) \| ([^|]+) \|", text_of("docs/explanation/replication.md"))
+    assert rows == [ten, f"none of {len(in_2022)}"]
+    assert in_2021.sum(axis=1).max() < 90, "no pair has 90% equal values"
+    assert re.findall(r'"None of ([\d,]+) pairs"', text_of(EXPLANATION)) == [f"{len(in_2021):,}"]
+
+
+def text_of(page: str) -> str:
+    return " ".join((ROOT / page).read_text(encoding="utf-8").split())
 
 
 CLOSE = Closeness(
