@@ -22,7 +22,16 @@ from touche.data.datasets import open_dataset
 from touche.data.judgments import task_qrels
 from touche.documents.statistics_files import StatisticsFiles
 from touche.evaluation.evaluators import touche as by_script
-from touche.evaluation.same_system import EQUAL, IDENTICAL, REPRODUCED, Closeness, closeness, share_of_sets
+from touche.evaluation.same_system import (
+    EQUAL,
+    IDENTICAL,
+    OTHER_TEAMS,
+    REPRODUCED,
+    SAME_TEAM,
+    Closeness,
+    closeness,
+    share_of_sets,
+)
 from touche.tasks.per_topic import TopicValues, runs_with_topics
 from touche.tasks.task_records import MEASURE, rounded
 from touche.trec.columns import Run
@@ -292,6 +301,8 @@ def equal_by_topic(original: TopicValues, rerun: TopicValues) -> tuple[int, ...]
 def fewest_equal(task_id: str, topics: int) -> Closeness | None:
     """Returns how close a rerun of so many topics must at least be for *reproduced*.
 
+    It's assumed that no other published run is as close on these topics.
+
     None if even equal values on all of the topics aren't enough.
     """
     task = tasks.task(task_id)
@@ -304,7 +315,7 @@ def fewest_equal(task_id: str, topics: int) -> Closeness | None:
             rerun[name][topic] = values[name][topic]
         close = closeness(task, MEASURE.name, values, rerun)
         assert close is not None  # the tasks have published values
-        if close.verdict in ACCEPTED:
+        if close.share_of_pairs <= OTHER_TEAMS and close.share_of_team_pairs <= SAME_TEAM:
             return close
     return None
 
