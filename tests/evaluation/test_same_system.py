@@ -180,6 +180,20 @@ def test_one_topic_shows_nothing_and_a_missing_topic_is_different() -> None:
     assert partial.difference > 0.1  # missing topics count 0
 
 
+def test_the_page_counts_pairs_over_three_tasks() -> None:
+    found = Counter[tuple[bool, bool]]()
+    for task_id in tasks_with_topics():
+        for a, b in complete_pairs(task_id):
+            equal = equal_values(a.values, b.values)
+            if equal < 100:  # not a copy
+                found[a.team == b.team, equal >= EQUAL * 100] += 1
+    different, one_team = (found[team, False] + found[team, True] for team in (False, True))
+    page = " ".join((ROOT / "docs" / "explanation" / "same-system.md").read_text().split())
+    assert not found[False, True]
+    assert f"none of {different:,} pairs of different teams' runs have at least 90% equal values" in page
+    assert f"and {found[True, True]} of {one_team} pairs of one team's runs" in page
+
+
 def test_zeros_show_nothing() -> None:
     """As of two runs that share no document, and none of whose first documents is relevant."""
     zeros = {
