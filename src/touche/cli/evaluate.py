@@ -7,8 +7,9 @@ from typing import Any
 
 from touche.cli.commands import command, option
 from touche.cli.guessing import task_of
-from touche.cli.options import FORMAT, RUNS, SCORING_BY_SEVERAL, TEAMS, teams_passed
+from touche.cli.options import FORMAT, RUNS, SCORING_BY_SEVERAL
 from touche.cli.output import echo, explain, render
+from touche.cli.teams import TEAMS, teams_passed
 from touche.errors import ToucheError
 from touche.evaluation import scores as library
 from touche.evaluation.evaluators import EVALUATORS, TREC_EVAL_VERSION

@@ -7,8 +7,9 @@ from pathlib import Path
 from touche import submission as library
 from touche.cli.commands import command, option
 from touche.cli.guessing import task_of
-from touche.cli.options import FORMAT, RUNS, TEAMS, task, teams_passed
+from touche.cli.options import FORMAT, RUNS, task
 from touche.cli.output import BAD, BROKEN, DOUBTFUL, counted, echo, paint, render
+from touche.cli.teams import TEAMS, teams_passed
 from touche.evaluation.linting import Findings
 from touche.evaluation.run_format import ERROR, WARNING, Finding
 from touche.io.progress import say

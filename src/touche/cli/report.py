@@ -8,8 +8,9 @@ import click
 
 from touche.cli.commands import command, command_line, option
 from touche.cli.guessing import task_of
-from touche.cli.options import ANY_RUNS, SCORING, TEAMS, output, teams_passed
+from touche.cli.options import ANY_RUNS, SCORING, output
 from touche.cli.output import echo
+from touche.cli.teams import TEAMS, teams_passed
 from touche.reports import page as library
 
 

@@ -25,7 +25,6 @@ from touche.cli.runner_options import check_runner, runners
 from touche.data.places import shipped_baselines
 from touche.errors import InputError
 from touche.io.opening import is_file
-from touche.runners.all_baselines import Attempt, run_all
 from touche.runners.baseline_runs import write_run
 from touche.runners.limits import CONTAINER_PROGRAMS, HERE, Limits
 from touche.tira.outputs import INPUT_VARIABLE, OUTPUT_VARIABLE
@@ -212,6 +211,8 @@ def _run_all(dataset: str, output: str, team: str | None) -> int:
     Each baseline has its default options. The others are listed with the reason, e.g. that the documents are
     no images, or that an extra is not installed. Exit with 2 if a baseline failed, or if none fits.
     """
+    from touche.runners.all_baselines import Attempt, run_all  # here, because a single run doesn't need it
+
     attempts = list[Attempt]()
     for attempt in run_all(dataset, Path(output), team=team or "", log=tell):
         attempts.append(attempt)

@@ -26,7 +26,8 @@ _BOUNDS = [
 
 def name_in_team(row: Any) -> str:
     """Returns what a run is called next to its team: its tag if the team is all that its name adds to it."""
-    return row.tag if row.name == one_line(f"{row.team} ({row.tag})") else row.name
+    is_told_apart_by_team = row.name == one_line(f"{row.team} ({row.tag})")
+    return str(row.tag if is_told_apart_by_team else row.name)
 
 
 def mean_columns(measure: str, *, with_bounds: bool = False, with_teams: bool = False) -> list[Column]:
