@@ -57,18 +57,19 @@ def files(folder: Path) -> Sequence[str]:
 def test_each_fitting_baseline_gets_a_folder_and_the_others_a_line(
     touche: Touche, collection: Path, tmp_path: Path, shipped: Callable[..., None]
 ) -> None:
-    shipped("bm25", "minsc", "argsme", "argsrank", "chatnoir-bm25f")
+    shipped("bm25", "minsc", "bm25-images", "argsme", "argsrank", "chatnoir-bm25f")
     code, out, err = touche("run", "all", "-i", collection, "-o", tmp_path / "out", "--team", "Cats")
     assert code == 0
     *lines, last = out.splitlines()
     assert [line.partition(":")[0] for line in lines] == [
         "minsc does not fit",
+        "bm25-images does not fit",
         "argsme does not fit",
         "argsrank does not fit",
         "chatnoir-bm25f does not fit",  # it filters the only document, and an empty run can't be scored
     ]
     assert "a is not an image; pass a folder with images/" in lines[0]
-    assert last == f"1 run of 5 baselines in {tmp_path}/out; 4 do not fit, 0 failed"
+    assert last == f"1 run of 6 baselines in {tmp_path}/out; 5 do not fit, 0 failed"
     assert files(tmp_path / "out") == ["bm25", "bm25/ir-metadata.yml", "bm25/run.txt"]
     assert "  team: Cats\n" in (tmp_path / "out/bm25/ir-metadata.yml").read_text()
     assert f"bm25: wrote {tmp_path}/out/bm25/run.txt in " in err

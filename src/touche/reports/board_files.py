@@ -20,7 +20,7 @@ class BoardLine:
         is_baseline: whether it's an organizers' published baseline, or a given run of a shipped baseline.
         is_given: whether the user passed the run.
         dimension, evaluator, measure: what the value is.
-        value: the mean; None without topics.
+        value: the mean, with six decimals; None without topics.
         low, high: its 95% interval, or the published one; None if unknown.
     """
 
@@ -57,12 +57,16 @@ def board_lines(view: View) -> Table[BoardLine]:
                 dimension=view.dimension,
                 evaluator=view.evaluator,
                 measure=str(view.measure),
-                value=row.value,
-                low=row.shown.low,
-                high=row.shown.high,
+                value=_rounded(row.value),
+                low=_rounded(row.shown.low),
+                high=_rounded(row.shown.high),
             )
         )
     return Table(BoardLine, tuple(lines))
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 6)  # more digits would make pages larger
 
 
 def board_csv(view: View) -> str:
