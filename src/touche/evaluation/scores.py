@@ -13,11 +13,12 @@ from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.judged import judged
 from touche.evaluation.leaderboard import OwnRank, is_comparable, rank_of
 from touche.evaluation.notes import all_notes, all_warnings
+from touche.evaluation.origins import origins
 from touche.evaluation.score_columns import mean_columns, stance_columns
 from touche.evaluation.scoring import Judged, Scored, check_evaluators, label_of, ranks_stances, score
 from touche.evaluation.significance import bootstrap_intervals
 from touche.evaluation.stances import ClassScores, StanceEvaluation
-from touche.evaluation.teams import AnyTeams, origins
+from touche.evaluation.teams import AnyTeams
 from touche.io.grouping import group_by
 from touche.io.identifiers import in_order
 from touche.io.plain import plain_text

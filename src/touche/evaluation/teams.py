@@ -1,51 +1,18 @@
-"""Whose runs are whose: the team of each run, and the runs of shipped baselines."""
+"""Whose runs are whose: the team of each run."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from fnmatch import fnmatchcase
 from os.path import realpath  # Path.resolve raises an error for circular links
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from touche.data.places import shipped_baselines
-from touche.errors import InputError, ToucheError, counted, one_line
-from touche.evaluation.scoring import Origin
+from touche.errors import ToucheError, counted
 from touche.io.identifiers import quoted
-from touche.tira.metadata import METADATA_FILE, actor_and_method
-from touche.trec.run_forms import RunSource
 
 PER_FOLDER = "per-folder"  # each folder contains one team's runs
 AnyTeams: TypeAlias = 'Sequence[str] | Mapping[str, str | Sequence[str]] | Literal["per-folder"] | None'
 """Each run's team, or ``per-folder``, or file name patterns by team."""
-
-
-def origins(sources: Sequence[RunSource], teams: AnyTeams = None) -> dict[Path, Origin]:
-    """Returns where each run comes from, by its name.
-
-    A run comes from a shipped baseline if ir-metadata.yml next to it says so, and that no option was changed.
-    Metadata that can't be read says nothing.
-
-    Args:
-        sources: the runs.
-        teams: as for ``teams_of_runs``; None for the teams in ir-metadata.yml next to the runs.
-
-    Raises:
-        ToucheError: if a run's team is unclear.
-    """
-    team_of_run = None if teams is None else teams_of_runs([source.name for source in sources], teams)
-    baselines = {*shipped_baselines()}
-    origin_of_run = dict[Path, Origin]()
-    for source in sources:
-        team = tag = method = ""
-        if source.content is None:  # otherwise there is no folder with metadata
-            with suppress(InputError):
-                team, tag, method = actor_and_method(source.path.parent / METADATA_FILE)
-        if team_of_run is not None:
-            team = team_of_run[source.name]
-        is_baseline = method in baselines and tag == f"touche-{method}"
-        origin_of_run[source.name] = Origin(one_line(team).strip(), tag if is_baseline else "")
-    return origin_of_run
 
 
 def teams_of_runs(paths: Sequence[Path], teams: AnyTeams) -> dict[Path, str]:

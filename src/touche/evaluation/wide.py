@@ -20,12 +20,13 @@ from touche.evaluation.comparison import (
 )
 from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.judged import judged
+from touche.evaluation.origins import origins
 from touche.evaluation.score_columns import name_in_team
 from touche.evaluation.scores import Score
 from touche.evaluation.scores import table as score_table
 from touche.evaluation.scoring import check_evaluators, ranks_stances, score
 from touche.evaluation.significance import SIGNIFICANT
-from touche.evaluation.teams import AnyTeams, origins
+from touche.evaluation.teams import AnyTeams
 from touche.io.formats import HTML, LATEX, MARKDOWN
 from touche.io.grouping import group_by
 from touche.io.tables import Cell, Column, Sheet, three_decimals

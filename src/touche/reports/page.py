@@ -14,9 +14,10 @@ from touche.errors import ToucheError
 from touche.evaluation.comparison import find_reference
 from touche.evaluation.evaluators import TREC_EVAL_VERSION
 from touche.evaluation.judged import judged
+from touche.evaluation.origins import origins
 from touche.evaluation.score_columns import page_columns
 from touche.evaluation.scoring import ranks_stances, score
-from touche.evaluation.teams import AnyTeams, origins
+from touche.evaluation.teams import AnyTeams
 from touche.io.identifiers import as_path
 from touche.io.optional import imported
 from touche.io.origin import clone, origin
