@@ -11,7 +11,7 @@ from touche import (
     ParameterError,
     Rankings,
     Topics,
-    ToucheError,
+    UnsuitableInputError,
     baseline,
     conclusion_of,
     page_of,
@@ -67,7 +67,8 @@ def ranked_as_in_2021(
     collection = scan.Collection.of(topics, documents, analysis="stopped", fields=FIELDS)
     if not collection.statistics[CONCLUSION].documents:
         problem = "no document has a conclusion"
-        raise ToucheError(f"{problem}; args.me ranks arguments, in args-me.json or args_processed.csv")
+        remedy = "args.me ranks arguments, in args-me.json or args_processed.csv"
+        raise UnsuitableInputError(f"{problem}; {remedy}")
     required = {CONCLUSION: "any", PAGE: match}  # how many title terms must be in a field
     if not collection.statistics[PAGE].documents:
         _log.warning("no argument has the text of its web page; only premises and conclusions are ranked")

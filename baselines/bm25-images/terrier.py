@@ -4,7 +4,7 @@ import re
 from functools import cache, lru_cache
 from pathlib import Path
 
-from touche import AnyDocument, scan
+from touche import AnyDocument, Image, UnsuitableInputError, scan
 
 # EnglishTokeniser skips words with more than 20 characters, 4 digits, or 3 equal characters in a row.
 _OMITTED = re.compile(r".{21}|(?:[a-z]*[0-9]){5}|.*(.)\1{3}")
@@ -18,7 +18,13 @@ def terms(text: str) -> list[str]:
 
 
 def joined_terms(document: AnyDocument) -> str:
-    """Returns the terms in a document's text, separated by blanks."""
+    """Returns the terms in the text of an image's pages, separated by blanks.
+
+    Raises:
+        UnsuitableInputError: if the document isn't an image.
+    """
+    if not isinstance(document, Image):  # its stance would break the rules of other tasks
+        raise UnsuitableInputError(f"{document.id} is not an image; pass a folder with images/")
     return " ".join(terms(document.text))
 
 

@@ -1,6 +1,6 @@
 """Minsc, the image retrieval baseline of 2022: a web search engine's answers for and against."""
 
-from touche import Documents, Image, Rankings, Topics, ToucheError, baseline
+from touche import Documents, Image, Rankings, Topics, UnsuitableInputError, baseline
 
 STANCES = ("PRO", "CON")
 QUERY_ENDS = (" good", " anti")  # of each stance's queries
@@ -21,7 +21,7 @@ def minsc(topics: Topics, documents: Documents, *, depth: int = 10) -> Rankings:
     best: dict[str, dict[str, tuple[int, int]]] = {topic.number: {} for topic in topics}
     for image in documents:
         if not isinstance(image, Image):
-            raise ToucheError(f"{image.id} is not an image; pass a folder with images/")
+            raise UnsuitableInputError(f"{image.id} is not an image; pass a folder with images/")
         results = [result for page in image.pages for result in page.results if result.topic in best]
         for result in results:
             best_of_topic = best[result.topic]

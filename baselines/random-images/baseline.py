@@ -2,7 +2,7 @@
 
 from random import Random
 
-from touche import Documents, Image, Rankings, Topics, ToucheError, baseline
+from touche import Documents, Image, Rankings, Topics, UnsuitableInputError, baseline
 
 
 @baseline
@@ -15,7 +15,7 @@ def random_images(topics: Topics, documents: Documents, *, seed: int = 1, depth:
     ids = []
     for image in documents:
         if not isinstance(image, Image):
-            raise ToucheError(f"{image.id} is not an image; pass a folder with images/")
+            raise UnsuitableInputError(f"{image.id} is not an image; pass a folder with images/")
         ids.append(image.id)
     ids.sort()
     for topic in topics:

@@ -8,7 +8,7 @@ A baseline is a function with the decorator ``baseline``. It yields ``Rankings``
   parts of any document; ``as_page`` and ``parse_as_in_2020`` return web pages in fields
 * engines: ``scan`` (no index), ``lucene`` (Lucene itself), ``pairs`` (sentence pairs and embeddings)
 * checks of a baseline, errors and warnings: ``check_range``, ``ToucheError``, ``InputError``,
-  ``ParameterError``, ``ToucheWarning``
+  ``ParameterError``, ``UnsuitableInputError``, ``ToucheWarning``
 * help for a baseline: ``words`` splits texts, ``rank_by_words`` ranks with rank_bm25, ``with_unmatched``
   adds candidates, ``watched`` and ``bar`` show progress, ``load`` loads one, ``imported`` imports an
   optional package; ``make_folder``, ``check_writable`` and ``whole`` write files

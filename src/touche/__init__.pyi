@@ -32,6 +32,7 @@ from .errors import InputError as InputError
 from .errors import ParameterError as ParameterError
 from .errors import ToucheError as ToucheError
 from .errors import ToucheWarning as ToucheWarning
+from .errors import UnsuitableInputError as UnsuitableInputError
 from .errors import check_range as check_range
 from .evaluation.agreement import overlap as overlap
 from .evaluation.comparison import compare as compare

@@ -5,6 +5,7 @@ The command line prints the message on one line; after an error, its exit code i
 
 import logging
 import sys
+import traceback
 import warnings
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
@@ -12,6 +13,8 @@ from numbers import Integral, Real
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
+
+_log = logging.getLogger(__name__)
 
 
 class ToucheError(Exception):
@@ -52,6 +55,13 @@ class InputError(ToucheError):
 
 class ParameterError(ToucheError):
     """A parameter is outside the range for which its formula is defined."""
+
+
+class UnsuitableInputError(ToucheError):
+    """A baseline can't rank this kind of input, for example because the documents aren't images.
+
+    ``touche run all`` then says that the baseline doesn't fit the input, instead of reporting a failure.
+    """
 
 
 class NotInstalledError(ToucheError):
@@ -102,6 +112,16 @@ def one_line(text: str) -> str:
     """Escapes line breaks and control characters, which file names may contain."""
     # The repr of a line break is \n in quotes.
     return "".join(char if char.isprintable() else repr(char).strip("'") for char in text)
+
+
+def described(error: Exception) -> str:
+    """Returns an error's message; for a bug, it starts with the error's type, and --verbose shows the
+    traceback.
+    """
+    if isinstance(error, ToucheError):
+        return str(error)
+    _log.debug("%s", "".join(traceback.format_exception(error)))
+    return one_line(f"{type(error).__name__}: {' '.join(str(error).split())}")
 
 
 def counted(number: int, noun: str) -> str:

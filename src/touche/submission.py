@@ -1,16 +1,15 @@
 """Lints a submission: its runs, with the topics and the collection of their task."""
 
-from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Literal
 
 from touche import tasks
 from touche.data.places import find_corpus, locate_topics
 from touche.errors import MissingDataError
 from touche.evaluation.linting import Findings, lint_runs
+from touche.evaluation.teams import AnyTeams
 from touche.tasks import PAIR, Rules
 from touche.trec.run_forms import AnyRuns, run_sources
 from touche.trec.topics import read_topics
@@ -20,7 +19,7 @@ def lint(
     runs: AnyRuns,
     task: str,
     *,
-    teams: 'Sequence[str] | Mapping[str, str | Sequence[str]] | Literal["per-folder"] | None' = None,
+    teams: AnyTeams = None,
 ) -> Findings:
     """Checks a submission's runs against a task's rules.
 

@@ -13,7 +13,7 @@ from conftest import ROOT
 from touche.io.formats import FORMATS
 
 TASK = "spot-check/arguments"
-SCORING = {"cli", "data", "errors", "evaluation", "io", "tasks", "trec"}
+SCORING = {"cli", "data", "errors", "evaluation", "io", "tasks", "tira", "trec"}
 QRELS = ROOT / "qrels" / "spot-check-arguments-relevance.qrels"
 OBSERVED = """
 import json, os, sys

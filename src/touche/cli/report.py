@@ -1,6 +1,6 @@
 """touche report"""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ from touche.cli.commands import command, command_line, option
 from touche.cli.guessing import task_of
 from touche.cli.options import ANY_RUNS, SCORING, output
 from touche.cli.output import echo
+from touche.cli.teams import TEAMS, teams_passed
 from touche.reports import page as library
 
 
@@ -19,23 +20,35 @@ from touche.reports import page as library
     *SCORING,
     option("--reference RUN", "Compare the other runs with RUN, a file or tag."),
     option("--all-published", "Write a page for each task with published results; omit RUNs."),
+    *TEAMS,
+    option("--title TEXT", "Heading of the page.", default="", show_default=False),
     output("Folder for the page."),
 )
 def report(
-    runs: Sequence[Path], reference: str | None, all_published: bool, output: Path, **scoring: Any
+    runs: Sequence[Path],
+    reference: str | None,
+    all_published: bool,
+    team_per_folder: bool,
+    teams: Mapping[str, Sequence[str]],
+    title: str,
+    output: Path,
+    **scoring: Any,
 ) -> None:
     """Write a page about RUNs: ranks among published results, comparisons and topic scores.
 
     DIR/index.html is self-contained and needs no network. Plots for papers are next to it, as SVG and PNG.
-    With
-    --all-published, DIR/index.html links to a page for each task with published results, which also shows the
-    official runs in your data's folder runs/TASK.
+    With --all-published, DIR/index.html links to a page for each task with published results, which also
+    shows the official runs in your data's folder runs/TASK.
 
-    By default, runs are compared with the organizers' baseline, or its rerun, if it's among the RUNs.
-    Otherwise they're compared with the RUN that has the highest comparable mean.
+    By default, runs are compared with the organizers' baseline, or its rerun, if it's among the RUNs, or else
+    with the best run of a shipped baseline, as written by touche run all. Otherwise they're compared with the
+    RUN that has the highest comparable mean. Runs of shipped baselines are marked.
+
+    The team of a RUN comes from ir-metadata.yml next to it, unless you pass --team-per-folder or --team.
     """
-    if all_published and (runs or reference or any(scoring.values())):
-        raise click.UsageError("--all-published takes no RUNs and no scoring options; omit them")
+    teams_of_runs = teams_passed(team_per_folder, teams)
+    if all_published and (runs or reference or teams_of_runs or title or any(scoring.values())):
+        raise click.UsageError("--all-published takes no RUNs, teams, title and scoring options; omit them")
     if runs:
         scoring["task"] = task_of(runs, scoring["task"], scoring["qrels"])
     path = library.report(
@@ -43,6 +56,8 @@ def report(
         output=output,
         reference=reference,
         all_published=all_published,
+        teams=teams_of_runs,
+        title=title,
         command=command_line(),
         **scoring,
     )

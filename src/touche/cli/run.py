@@ -6,6 +6,7 @@ from contextlib import suppress
 from functools import partial
 from inspect import Parameter
 from itertools import pairwise
+from operator import attrgetter
 from pathlib import Path
 from statistics import mode
 from typing import Any, Literal, get_args, get_origin
@@ -16,10 +17,10 @@ from click.shell_completion import CompletionItem
 from touche.baselines.extras import missing_extra
 from touche.baselines.loader import DEFAULT_TYPES, FILE, baseline_folder, load, parts_in_expected
 from touche.baselines.method import Baseline
-from touche.cli.commands import BASELINE, INPUT, Command, Group, Option, option
+from touche.cli.commands import BASELINE, INPUT, Command, Group, Option, command, option
 from touche.cli.frames import own_frames
 from touche.cli.options import naming
-from touche.cli.output import tell, warn
+from touche.cli.output import UNUSABLE, counted, echo, tell, warn
 from touche.cli.runner_options import check_runner, runners
 from touche.data.places import shipped_baselines
 from touche.errors import InputError
@@ -28,6 +29,7 @@ from touche.runners.baseline_runs import write_run
 from touche.runners.limits import CONTAINER_PROGRAMS, HERE, Limits
 from touche.tira.outputs import INPUT_VARIABLE, OUTPUT_VARIABLE
 
+ALL = "all"  # instead of a baseline's name
 _EXAMPLE = "spot-check/arguments"
 # For an image, whose options we don't know.
 _LENIENT = {"ignore_unknown_options": True, "allow_extra_args": True}
@@ -89,7 +91,7 @@ class Baselines(Group):
         """Returns where words name baselines and aren't values of common options."""
         options = [option for option in self.common_options if isinstance(option, Option)]
         options_with_value = {name for option in options if not option.is_flag for name in option.opts}
-        names = shipped_baselines()
+        names = self.list_commands(click.Context(self))
         return [
             index
             for index, (previous_word, word) in enumerate(pairwise(["", *args]))
@@ -111,7 +113,16 @@ class _InImage(click.Context):
 
 
 class RunCommands(Baselines):
-    """The group for ``touche run``, which also runs baselines' images."""
+    """The group for ``touche run``, which also runs baselines' images, and all baselines at once."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        names = super().list_commands(ctx)
+        return [*names, ALL] if names else []  # an image has only its own baseline
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name == ALL and shipped_baselines():
+            return _run_all
+        return super().get_command(ctx, cmd_name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -122,6 +133,8 @@ class RunCommands(Baselines):
         if len(runners) > 1 and not ctx.resilient_parsing:
             raise click.UsageError("--runner is passed twice; pass it once", ctx)
         is_local = not runners or runners[0] == HERE
+        if args[0] == ALL and runners and not ctx.resilient_parsing:
+            raise click.UsageError(f"{ALL} runs the baselines on this machine; omit --runner")
         if is_local or ctx.resilient_parsing:
             return super().resolve_command(ctx, args)
         return args[0], _image_command(args[0], runners[0]), args[1:]  # click checks the runner's name later
@@ -133,9 +146,14 @@ _READ_HERE = partial(_READ, runners=(HERE,))  # a sandbox only sees its input an
 _FOLDER = click.Path(file_okay=False, readable=False)
 _DATASETS = " or dataset id, such as spot-check/arguments, or irds:ID for an id of ir_datasets"
 _DATASET = _DATASETS if shipped_baselines() else ""
+_INPUT = _REQUIRED(
+    "-i --input dataset INPUT", f"Input directory{_DATASET}.", type=INPUT, envvar=INPUT_VARIABLE
+)
+_OUTPUT = partial(_REQUIRED, "-o --output DIR", type=_FOLDER, envvar=OUTPUT_VARIABLE)
+_TAG, _TEAM = naming("Input and output")
 INPUT_AND_OUTPUT: list[click.Parameter] = [
-    _REQUIRED("-i --input dataset INPUT", f"Input directory{_DATASET}.", type=INPUT, envvar=INPUT_VARIABLE),
-    _REQUIRED("-o --output DIR", "Directory for run.txt.", type=_FOLDER, envvar=OUTPUT_VARIABLE),
+    _INPUT,
+    _OUTPUT("Directory for run.txt."),
     _READ_HERE("--corpus ID", "Corpus of ir_datasets, if INPUT has only topics."),
     _READ(
         "--statistics FILE",
@@ -143,7 +161,8 @@ INPUT_AND_OUTPUT: list[click.Parameter] = [
         "if the baseline ships some.",
     ),
     _READ_HERE("--keep-statistics FILE", "Write the statistics of INPUT to FILE, for --statistics."),
-    *naming("Input and output"),
+    _TAG,
+    _TEAM,
 ]
 _COMMON_OPTIONS: list[click.Parameter] = [*INPUT_AND_OUTPUT, *runners()]
 
@@ -185,6 +204,33 @@ def _run(
         tell(f"{written.baseline}: {written.runner} took {written.seconds:.1f} s")
 
 
+@command(f"touche run {ALL} -i {_EXAMPLE} -o out", _INPUT, _OUTPUT("Directory for BASELINE/run.txt."), _TEAM)
+def _run_all(dataset: str, output: str, team: str | None) -> int:
+    """Run every baseline that fits the input, and write its run to DIR/BASELINE/run.txt.
+
+    Each baseline has its default options. The others are listed with the reason, e.g. that the documents are
+    no images, or that an extra is not installed. Exit with 2 if a baseline failed, or if none fits.
+    """
+    from touche.runners.all_baselines import Attempt, run_all  # here, because a single run doesn't need it
+
+    attempts = list[Attempt]()
+    for attempt in run_all(dataset, Path(output), team=team or "", log=tell):
+        attempts.append(attempt)
+        if attempt.written:
+            warn(*attempt.written.warnings, subject=attempt.baseline)
+            tell(f"{attempt.baseline}: wrote {attempt.written.path} in {attempt.written.seconds:.1f} s")
+    without_run = [attempt for attempt in attempts if not attempt.written]
+    for attempt in sorted(without_run, key=attrgetter("is_failure")):
+        echo(f"{attempt.baseline} {'failed' if attempt.is_failure else 'does not fit'}: {attempt.reason}")
+    failures = sum(attempt.is_failure for attempt in attempts)
+    runs = len(attempts) - len(without_run)
+    echo(
+        f"{counted(runs, 'run')} of {counted(len(attempts), 'baseline')} in {output}; "
+        f"{len(without_run) - failures} do not fit, {failures} failed"
+    )
+    return 0 if runs and not failures else UNUSABLE
+
+
 def _image_command(name: str, runner: str) -> click.Command:
     """Creates the command that runs a baseline's image. It passes unknown words on to the image."""
     from touche.runners.image_builds import image_name  # here, because an image doesn't need it
@@ -215,6 +261,8 @@ def _example_of_input(name: str) -> str:
 
 def _first_line(name: str) -> str:
     """Returns the first line of a baseline's file, and the extra it needs if that isn't installed."""
+    if name == ALL:
+        return "All baselines above that fit the input, each with its default options."
     docstring = None
     with suppress(OSError, ValueError, SyntaxError):  # running the baseline will report the error
         docstring = ast.get_docstring(ast.parse((baseline_folder(name) / FILE).read_bytes()))

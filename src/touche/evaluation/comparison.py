@@ -7,6 +7,7 @@ from math import nan
 from pathlib import Path
 from statistics import fmean
 from string import ascii_lowercase
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from touche import tasks
@@ -21,6 +22,7 @@ from touche.evaluation.notes import all_warnings
 from touche.evaluation.scores import topics_in_order
 from touche.evaluation.scoring import (
     Judged,
+    Origin,
     Scored,
     check_evaluators,
     ranks_stances,
@@ -301,7 +303,10 @@ def run_letters(runs: Iterable[str]) -> dict[str, str]:
 
 
 def find_reference(
-    reference: AnyRun | None, sources: Sequence[RunSource], runs: Sequence[Run]
+    reference: AnyRun | None,
+    sources: Sequence[RunSource],
+    runs: Sequence[Run],
+    origins: Mapping[Path, Origin] = MappingProxyType({}),
 ) -> Path | None:
     """Returns the path of the run to compare others with, or None if there is none.
 
@@ -309,6 +314,7 @@ def find_reference(
         reference: the path, name or tag of one of the runs, or a run in memory with the same lines.
         sources: the runs as they were passed.
         runs: the runs as they were read.
+        origins: where the runs come from, which is part of some names.
 
     Raises:
         ToucheError: if the reference isn't one of the runs, or several have its tag or lines.
@@ -316,7 +322,7 @@ def find_reference(
     if reference is None:
         return None
     if is_path(reference):
-        return _path_of(expanded(reference), sources, runs)
+        return _path_of(expanded(reference), sources, runs, origins)
     paths = [source.name for source in sources if source.passed is reference]
     if not paths:
         untagged = run_of(reference).called("")  # a dictionary's names replace tags
@@ -327,7 +333,9 @@ def find_reference(
     return paths[0]
 
 
-def _path_of(name: str, sources: Sequence[RunSource], runs: Sequence[Run]) -> Path:
+def _path_of(
+    name: str, sources: Sequence[RunSource], runs: Sequence[Run], origins: Mapping[Path, Origin]
+) -> Path:
     """Returns the path of the run with this path, or this key of a dictionary of runs, or else with this tag.
 
     Raises:
@@ -338,7 +346,8 @@ def _path_of(name: str, sources: Sequence[RunSource], runs: Sequence[Run]) -> Pa
         for source in sources
         if str(source.name) == name or (is_path(source.passed) and resolved(source.path) == resolved(name))
     ]
-    names = unique_names({run.path: run.tag for run in runs})
+    teams = {path: origin.team for path, origin in origins.items()}
+    names = unique_names({run.path: run.tag for run in runs}, teams)
     paths = at_path or [run.path for run in runs if name in (run.tag, names[run.path])]
     if len(paths) > 1:
         what = "name or path" if at_path else "tag"

@@ -2,14 +2,12 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from itertools import chain
-from os.path import realpath  # Path.resolve raises an error for circular links
 from pathlib import Path
 
 import numpy as np
 
-from touche.errors import InputError, ToucheError, counted
+from touche.errors import InputError, counted
 from touche.evaluation.run_format import (
     ERROR,
     Finding,
@@ -18,7 +16,8 @@ from touche.evaluation.run_format import (
     unreadable_lines,
     wrong_ranks,
 )
-from touche.io.identifiers import in_order, quoted
+from touche.evaluation.teams import AnyTeams, teams_of_runs
+from touche.io.identifiers import in_order
 from touche.tasks import PAIR, Rules, Task
 from touche.trec.by_stance import CountedLines, ranking_names
 from touche.trec.by_stance import counted as counted_lines
@@ -26,8 +25,6 @@ from touche.trec.columns import Columns, Run
 from touche.trec.framed import Table
 from touche.trec.run_forms import RunSource
 from touche.trec.runs import MAX_DEPTH, LineError, lines_after_metadata, read_with_errors, split_columns
-
-PER_FOLDER = "per-folder"  # each folder contains one team's runs
 
 
 @dataclass(frozen=True, repr=False)
@@ -80,7 +77,7 @@ def lint_runs(
     task: Task,
     topics: Set[str] | None,
     look_up: LookUp | None,
-    teams: Sequence[str] | Mapping[str, str | Sequence[str]] | None = None,
+    teams: AnyTeams = None,
 ) -> Findings:
     """Checks a submission's runs against a task's rules.
 
@@ -299,59 +296,6 @@ def _tie_note(run: LintedRun, allowed: _Allowed) -> Iterator[str]:
             f"the first {allowed.cutoff} results, and so {allowed.task.measure}, of {len(changed) or 'none'}"
         )
         yield f"{run.path} has {problem}; this changes {effect}"
-
-
-def teams_of_runs(
-    paths: Sequence[Path], teams: Sequence[str] | Mapping[str, str | Sequence[str]] | None
-) -> dict[Path, str]:
-    """Returns each run file's team, an empty name if all belong to one team.
-
-    Args:
-        paths: the run files.
-        teams: as for ``lint``.
-
-    Raises:
-        ToucheError: if the number of teams is wrong, a file belongs to no team or to several, or a pattern
-            doesn't match any file.
-    """
-    if teams is None:
-        return dict.fromkeys(paths, "")
-    if teams == PER_FOLDER:
-        return {path: realpath(path.parent) for path in paths}
-    if isinstance(teams, Mapping):
-        return _teams_by_pattern(paths, teams)
-    if isinstance(teams, str):
-        raise ToucheError(f"teams = {teams!r} is one text; pass a list with the team of each run")
-    if not isinstance(teams, Sequence):
-        raise ToucheError(f"teams = {quoted(teams)}; pass a list with the team of each run")
-    if len(teams) != len(paths):
-        problem = f"{counted(len(teams), 'team')} passed for {counted(len(paths), 'run')}"
-        raise ToucheError(f"{problem}; name the team of each run")
-    return dict(zip(paths, teams, strict=True))
-
-
-def _teams_by_pattern(paths: Sequence[Path], patterns: Mapping[str, str | Sequence[str]]) -> dict[Path, str]:
-    """Returns each run file's team according to its name. A pattern with a slash matches whole paths."""
-    teams: dict[Path, str] = {}
-    for team, one_or_several in patterns.items():
-        team_patterns = [one_or_several] if isinstance(one_or_several, str) else one_or_several
-        is_list = isinstance(team_patterns, Sequence)
-        if not is_list or not all(isinstance(pattern, str) for pattern in team_patterns):
-            problem = f"the team {team} has {quoted(one_or_several)}"
-            raise ToucheError(f"{problem}; pass patterns of its file names")
-        for pattern in team_patterns:
-            names = {path: str(path) if "/" in pattern else path.name for path in paths}
-            matching = [path for path, name in names.items() if fnmatchcase(name, pattern)]
-            if not matching:
-                raise ToucheError(f"no run matches {pattern!r} of the team {team}; correct the pattern")
-            for path in matching:
-                if teams.setdefault(path, team) != team:
-                    problem = f"{path} belongs to the teams {teams[path]} and {team}"
-                    raise ToucheError(f"{problem}; make their patterns more specific")
-    without_team = [path for path in paths if path not in teams]
-    if without_team:
-        raise ToucheError(f"{without_team[0]} belongs to no team; name its team, or omit the file")
-    return teams
 
 
 def _read(source: RunSource, rules: Rules, topics: Collection[str] | None, *, is_only_run: bool) -> LintedRun:

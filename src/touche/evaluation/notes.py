@@ -86,8 +86,9 @@ def score_notes(scored: Sequence[Scored], task: Task | None, ranks: Mapping[Scor
 def doubts(group: ByEvaluator, task: Task | None) -> Iterator[str]:
     """Yields warnings about a run's scores, as sentences."""
     first = _first(group)
-    if first.name != one_line(first.run.tag):  # see ``unique_names``
-        yield f"several runs have the tag or path {first.run.tag!r}, so they have other names here"
+    tag = first.run.tag
+    if first.name not in map(one_line, (tag, f"{first.origin.team} ({tag})")):  # see ``unique_names``
+        yield f"several runs have the tag or path {tag!r}, so they have other names here"
     tags = first.run.tags.present
     if len(tags) > 1:
         yield f"the file has {len(tags)} tags, the first is {first.run.tag!r}; check that the file is one run"

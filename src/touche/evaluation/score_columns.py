@@ -2,10 +2,15 @@
 
 from typing import Any
 
+from touche.errors import one_line
 from touche.io.tables import Column, interval, three_decimals, with_commas
 from touche.tasks.measures import measure_of
 
-_RUN = Column("run", "name")
+_RUN = [Column("run", "name")]
+_RUN_OF_TEAM = [
+    Column("team", lambda row: row.team or None, missing="no team is known"),
+    Column("run", lambda row: name_in_team(row)),
+]
 _DIMENSION = Column("dimension", "label")
 _EVALUATOR = Column("evaluator", "evaluator")
 _INTERVAL = Column("95% interval", interval, missing="an interval needs at least two topics")
@@ -19,10 +24,16 @@ _BOUNDS = [
 ]
 
 
-def mean_columns(measure: str, *, with_bounds: bool = False) -> list[Column]:
+def name_in_team(row: Any) -> str:
+    """Returns what a run is called next to its team: its tag if the team is all that its name adds to it."""
+    is_told_apart_by_team = row.name == one_line(f"{row.team} ({row.tag})")
+    return str(row.tag if is_told_apart_by_team else row.name)
+
+
+def mean_columns(measure: str, *, with_bounds: bool = False, with_teams: bool = False) -> list[Column]:
     """Returns the columns of rankings' means."""
     return [
-        _RUN,
+        *(_RUN_OF_TEAM if with_teams else _RUN),
         _DIMENSION,
         _EVALUATOR,
         Column(measure, "mean", three_decimals, missing="there is no topic to average over"),
@@ -33,10 +44,10 @@ def mean_columns(measure: str, *, with_bounds: bool = False) -> list[Column]:
     ]
 
 
-def topic_columns(measure: str, *, with_bounds: bool = False) -> list[Column]:
+def topic_columns(measure: str, *, with_bounds: bool = False, with_teams: bool = False) -> list[Column]:
     """Returns the columns of topics' scores."""
     return [
-        _RUN,
+        *(_RUN_OF_TEAM if with_teams else _RUN),
         _DIMENSION,
         _EVALUATOR,
         Column("topic", "topic"),
@@ -47,10 +58,11 @@ def topic_columns(measure: str, *, with_bounds: bool = False) -> list[Column]:
     ]
 
 
-def stance_columns(measure: str) -> list[Column]:
+def stance_columns(measure: str, *, with_teams: bool = False) -> list[Column]:
     """Returns the columns of detected stances' scores."""
     mean = Column(measure, "mean", three_decimals, missing="no document has a judged stance")
-    return [_RUN, _DIMENSION, mean, _INTERVAL, Column("N", "results", with_commas), _TOPICS]
+    run = _RUN_OF_TEAM if with_teams else _RUN
+    return [*run, _DIMENSION, mean, _INTERVAL, Column("N", "results", with_commas), _TOPICS]
 
 
 def page_columns(measure: str) -> list[Column]:

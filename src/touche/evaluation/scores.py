@@ -13,10 +13,12 @@ from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.judged import judged
 from touche.evaluation.leaderboard import OwnRank, is_comparable, rank_of
 from touche.evaluation.notes import all_notes, all_warnings
+from touche.evaluation.origins import origins
 from touche.evaluation.score_columns import mean_columns, stance_columns
 from touche.evaluation.scoring import Judged, Scored, check_evaluators, label_of, ranks_stances, score
 from touche.evaluation.significance import bootstrap_intervals
 from touche.evaluation.stances import ClassScores, StanceEvaluation
+from touche.evaluation.teams import AnyTeams
 from touche.io.grouping import group_by
 from touche.io.identifiers import in_order
 from touche.io.plain import plain_text
@@ -37,6 +39,7 @@ class Subject:
     Attributes:
         run: the run file's path.
         tag: the run's tag.
+        team: its team; empty if unknown.
         task: the task's id; empty if there is only the user's qrels.
         dataset: the dataset's id: the task's, or e.g. ``touche-2022-task-2/twenty-topics`` for a part of it.
         dimension: the judged dimension.
@@ -44,11 +47,12 @@ class Subject:
         qrels: the judgments' file name.
         measure: such as ``nDCG@5``; ``macro F1`` for stances.
         evaluator: ``trec_eval`` or ``touche``.
-        name: the run's tag, or its path if several runs share the tag; not a column.
+        name: the run's tag, or another name if several runs share the tag; not a column.
     """
 
     run: str
     tag: str
+    team: str
     task: str
     dataset: str
     dimension: str
@@ -167,7 +171,9 @@ class Scores(Table[Score]):
         """The tables of means that ``touche evaluate`` prints. Use ``frame()`` for all columns."""
         sheets = list[Sheet]()
         for measure, rows in group_by(self.records, lambda row: row.measure).items():
-            columns = mean_columns(measure) if rows[0].is_ranking else stance_columns(measure)
+            has_teams = any(row.team for row in rows)
+            is_ranking = rows[0].is_ranking
+            columns = (mean_columns if is_ranking else stance_columns)(measure, with_teams=has_teams)
             sheets.append(Sheet(columns, merged(rows, columns)))
         return plain_text(sheets).removesuffix("\n") or "no scores"
 
@@ -202,6 +208,7 @@ def evaluate(
     measure: "str | Measure | Sequence[str | Measure] | None" = None,
     qrels: AnyQrels | None = None,
     bounds: bool = False,
+    teams: AnyTeams = None,
 ) -> Scores:
     """Scores runs in every dimension of a task.
 
@@ -216,6 +223,7 @@ def evaluate(
             Several: ``nDCG@5,AP``.
         qrels: qrels instead of the task's, in any form of ``touche.AnyQrels``.
         bounds: add the lowest and highest score that grades of unjudged documents could give.
+        teams: each run's team, as for ``lint``; by default the one in ir-metadata.yml next to the run.
 
     Returns:
         A ``touche.evaluation.scores.Score`` per run, dimension and evaluator, with values from 0 to 1.
@@ -240,7 +248,9 @@ def evaluate(
     card = None if task is None else tasks.task(task)
     to_judge = judged(card, parse_measures(measure), qrels_source(qrels), any_order=pairs == "any-order")
     check_evaluators(to_judge, evaluators)
-    scored = score(read_sources(sources, by_stance=ranks_stances(to_judge)), to_judge, evaluators)
+    origin_of_run = origins(sources, teams)
+    runs_as_read = read_sources(sources, by_stance=ranks_stances(to_judge))
+    scored = score(runs_as_read, to_judge, evaluators, origin_of_run)
     scores = table(scored, card, with_bounds=bounds)
     for text in scores.warnings:
         warn(text)
@@ -376,6 +386,7 @@ def _subject(scored_run: Scored, task: Task | None) -> dict[str, Any]:
     return {
         "run": str(scored_run.run.path),
         "tag": scored_run.run.tag,
+        "team": scored_run.origin.team,
         "task": task.id if task else "",
         "dataset": task.dataset if task else "",
         "dimension": scored_run.judged.dimension,

@@ -8,7 +8,9 @@ functions of what this file returns.
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 
 from touche.errors import InputError, ToucheError, one_line
 from touche.evaluation.evaluators import EVALUATORS, Evaluation
@@ -62,6 +64,20 @@ class Judged:
         return label_of(self.dimension, self.any_order)
 
 
+@dataclass(frozen=True)
+class Origin:
+    """Where a run comes from.
+
+    Attributes:
+        team: its team; empty if unknown.
+        baseline_tag: the tag of the run that a shipped baseline wrote next to the metadata; empty if another
+            method is named there.
+    """
+
+    team: str = ""
+    baseline_tag: str = ""
+
+
 @dataclass(frozen=True, eq=False)
 class Scored:
     """A run that was scored against one thing with one evaluator.
@@ -72,8 +88,9 @@ class Scored:
         judged: what the run was scored against.
         evaluator: a name in ``EVALUATORS``.
         evaluation: the values by topic.
-        name: the run's tag, or its path if the tag isn't unique; see ``unique_names``.
+        name: the run's tag, or another name if the tag isn't unique; see ``unique_names``.
         skipped: an error per line that doesn't count, in tasks whose script skips such lines.
+        origin: where the run comes from.
     """
 
     run: Run
@@ -82,6 +99,12 @@ class Scored:
     evaluation: Evaluation
     name: str
     skipped: Sequence[LineError] = ()
+    origin: Origin = Origin()
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether a shipped baseline wrote the run, with its default options."""
+        return self.run.tag == self.origin.baseline_tag
 
     @property
     def label(self) -> str:
@@ -104,7 +127,10 @@ def label_of(dimension: str, any_order: bool) -> str:
 
 
 def score(
-    runs: Sequence[Run], judged: Sequence[Judged], evaluators: Collection[str] = EVALUATORS
+    runs: Sequence[Run],
+    judged: Sequence[Judged],
+    evaluators: Collection[str] = EVALUATORS,
+    origins: Mapping[Path, Origin] = MappingProxyType({}),
 ) -> list[Scored]:
     """Scores each run against each thing with each evaluator that knows the measure.
 
@@ -113,6 +139,7 @@ def score(
         judged: what to score them against.
         evaluators: names in ``EVALUATORS``. If only one evaluator knows a measure, it is used even if it
             isn't among them.
+        origins: where the runs come from, by their paths.
 
     Returns:
         The results, run by run.
@@ -122,7 +149,8 @@ def score(
     """
     if not runs:
         raise ToucheError("no run is passed; pass at least one")
-    names = unique_names({run.path: run.tag for run in runs})
+    teams = {path: origin.team for path, origin in origins.items()}
+    names = unique_names({run.path: run.tag for run in runs}, teams)
     scored = list[Scored]()
     for run in watched(runs, "evaluating", "runs", len(runs)):
         for judged_dimension in judged:
@@ -132,7 +160,15 @@ def score(
             for evaluator in _chosen(judged_dimension.measure, evaluators):
                 evaluation = _evaluation(lines, judged_dimension, evaluator)
                 scored.append(
-                    Scored(lines, judged_dimension, evaluator, evaluation, names[run.path], skipped)
+                    Scored(
+                        run=lines,
+                        judged=judged_dimension,
+                        evaluator=evaluator,
+                        evaluation=evaluation,
+                        name=names[run.path],
+                        skipped=skipped,
+                        origin=origins.get(run.path, Origin()),
+                    )
                 )
     return scored
 
@@ -183,21 +219,27 @@ def _evaluation(run: Run, judged: Judged, evaluator: str) -> Evaluation:
         raise ToucheError(f"{run.path}: {error}, and that the run ranks {judged.unit}s") from error
 
 
-def unique_names(tags: Mapping[Path, str]) -> dict[Path, str]:
-    """Returns a name to show for each run: its tag, or its path if another run shows this tag or path.
+def unique_names(
+    tags: Mapping[Path, str], teams: Mapping[Path, str] = MappingProxyType({})
+) -> dict[Path, str]:
+    """Returns a name to show for each run: its tag, or else ``TEAM (TAG)``, or else its path. It's the first
+    of these that is no tag, path or such a name of another run.
 
     No two runs share a name, even if they look the same after control characters are escaped.
 
     Args:
         tags: each run's tag by its path.
+        teams: their teams, as far as they are known.
     """
-    shown_tags = {path: one_line(tag) for path, tag in tags.items()}
-    shown_paths = {path: one_line(str(path)) for path in tags}
-    uses = Counter([*shown_tags.values(), *shown_paths.values()])
+    labels = dict[Path, list[str]]()  # of each run, the best one first
+    for path, tag in tags.items():
+        team = teams.get(path)
+        texts = [tag, *([f"{team} ({tag})"] if team else []), str(path)]
+        labels[path] = [*dict.fromkeys(map(one_line, texts))]
+    uses = Counter(chain.from_iterable(labels.values()))
     names = dict[Path, str]()
-    for path, tag in shown_tags.items():
-        is_unique = uses[tag] == (2 if shown_paths[path] == tag else 1)
-        name = tag if is_unique else shown_paths[path]
+    for path, own_labels in labels.items():
+        name = next((label for label in own_labels if uses[label] == 1), own_labels[-1])
         names[path] = numbered(name, [*names.values()])
     return names
 

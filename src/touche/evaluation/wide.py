@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Literal
 
 from touche import tasks
@@ -19,10 +20,13 @@ from touche.evaluation.comparison import (
 )
 from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.judged import judged
+from touche.evaluation.origins import origins
+from touche.evaluation.score_columns import name_in_team
 from touche.evaluation.scores import Score
 from touche.evaluation.scores import table as score_table
 from touche.evaluation.scoring import check_evaluators, ranks_stances, score
 from touche.evaluation.significance import SIGNIFICANT
+from touche.evaluation.teams import AnyTeams
 from touche.io.formats import HTML, LATEX, MARKDOWN
 from touche.io.grouping import group_by
 from touche.io.tables import Cell, Column, Sheet, three_decimals
@@ -60,12 +64,16 @@ class WideRow:
 
     Attributes:
         run: the run's name, which no other row has.
+        team: its team; empty if unknown.
+        name_in_team: what the run is called next to its team.
         letter: its letter, if marks refer to runs by letters; otherwise empty.
         scores: its scores by column.
         is_tested: whether runs were tested, so that the record has marks.
     """
 
     run: str
+    team: str
+    name_in_team: str
     letter: str
     scores: Mapping[str, WideScore]
     is_tested: bool
@@ -74,6 +82,8 @@ class WideRow:
     def record(self) -> dict[str, str | float | None]:
         """The values by column. With tests, also marks, such as ``nDCG@5 marks``."""
         record: dict[str, str | float | None] = {"run": self.run}
+        if self.team:
+            record["team"] = self.team
         for column, column_score in self.scores.items():
             record[column] = column_score.value
             if self.is_tested:
@@ -99,7 +109,8 @@ class WideTable(Table[WideRow]):
         marks.
         """
         suffixes = ["", " marks"] if self.note else [""]  # tests come with a note
-        return ["run", *(f"{column}{suffix}" for column in self.columns for suffix in suffixes)]
+        team = ["team"] if any(row.team for row in self.records) else []
+        return ["run", *team, *(f"{column}{suffix}" for column in self.columns for suffix in suffixes)]
 
     def __repr__(self) -> str:
         return self.markdown()
@@ -110,9 +121,12 @@ class WideTable(Table[WideRow]):
     @property
     def sheet(self) -> Sheet:
         """The printed table, with the best values in bold."""
-        names = Column("run", lambda row: f"{row.run} ({row.letter})" if row.letter else row.run)
         columns = [Column(name, partial(_score_in_column, name), _cell) for name in self.columns]
-        return Sheet([names, *columns], self.records, notes=[self.note] if self.note else [])
+        has_teams = any(row.team for row in self.records)
+        team = [Column("team", lambda row: row.team or None, missing="no team is known")] if has_teams else []
+        name = attrgetter("name_in_team" if has_teams else "run")
+        names = Column("run", lambda row: f"{name(row)} ({row.letter})" if row.letter else name(row))
+        return Sheet([*team, names, *columns], self.records, notes=[self.note] if self.note else [])
 
     def markdown(self) -> str:
         """Returns the table in Markdown, with the best values in bold."""
@@ -148,12 +162,13 @@ def wide(
     qrels: AnyQrels | None = None,
     reference: AnyRun | None = None,
     every_two: bool = False,
+    teams: AnyTeams = None,
 ) -> WideTable:
     """Scores runs in a table with one row per run, for papers: ``wide(...).latex()``.
 
     Args:
-        runs, task, evaluator, pairs, measure, qrels: as for ``evaluate``; the evaluator None stands for the
-            default one of ``compare``.
+        runs, task, evaluator, pairs, measure, qrels, teams: as for ``evaluate``; the evaluator None stands
+            for the default one of ``compare``.
         reference: the run, tag or path to test the others against; significant differences are marked.
         every_two: compare all pairs. A run is then marked with the letters of the runs that score
             significantly lower. Can't be combined with a reference.
@@ -186,8 +201,9 @@ def wide(
     evaluators = [*EVALUATORS] if chosen == "both" else [chosen]
     check_evaluators(to_judge, evaluators)
     runs_as_read = read_sources(sources, by_stance=ranks_stances(to_judge))
-    scored = score(runs_as_read, to_judge, evaluators)
-    path = find_reference(reference, sources, runs_as_read)
+    origin_of_run = origins(sources, teams)
+    scored = score(runs_as_read, to_judge, evaluators, origin_of_run)
+    path = find_reference(reference, sources, runs_as_read, origin_of_run)
     tests = list[Comparisons]()
     if every_two or path is not None:
         # Stances aren't tested. With any order of pairs, a run's second record isn't another run.
@@ -228,6 +244,7 @@ def wide_table(
         every_two: whether all pairs are compared.
     """
     name_by_run = {row.run: row.name for row in scores}
+    first_by_run = {row.run: row for row in reversed(scores)}
     letters = run_letters(name_by_run) if every_two else {}
     test = f"by the paired t-test, with Holm's correction for each measure (p < {SIGNIFICANT})"
     note = ""
@@ -250,6 +267,8 @@ def wide_table(
     records = [
         WideRow(
             run=name,
+            team=first_by_run[run].team,
+            name_in_team=name_in_team(first_by_run[run]),
             letter=letters.get(run, ""),
             scores={heading: score_by_run[run] for heading, score_by_run in columns.items()},
             is_tested=bool(note),

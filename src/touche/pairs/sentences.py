@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from touche.documents.document_records import AnyDocument, Argument, Sentence
-from touche.errors import ToucheError
+from touche.errors import UnsuitableInputError
 from touche.pairs.breaks import split_with_blanks
 
 _MIN_CONCLUSION_WORDS = 2  # the corpus leaves out shorter conclusions, which often take no stance
@@ -14,12 +14,12 @@ def arguments_in_sentences(documents: Iterable[AnyDocument]) -> Iterator[Argumen
     """Yields a collection's arguments, split into sentences unless they already are.
 
     Raises:
-        ToucheError: if a document isn't an argument.
+        UnsuitableInputError: if a document isn't an argument.
     """
     for document in documents:
         if not isinstance(document, Argument):
             problem = f"document {document.id!r} is not an argument, so it has no sentences to pair"
-            raise ToucheError(f"{problem}; pass args_processed.csv, or the JSON files of args.me")
+            raise UnsuitableInputError(f"{problem}; pass args_processed.csv, or the JSON files of args.me")
         yield document if document.sentences is not None else split_argument(document)
 
 

@@ -1,7 +1,5 @@
 """Outcomes of a regression, with their verdicts: as a table, JSON, Markdown and JUnit XML."""
 
-import logging
-import traceback
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -12,7 +10,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 from touche.baselines.expected import PUBLISHED, Expected, ExpectedScore, ExpectedTopics
 from touche.data.places import remedy_for
-from touche.errors import NotInstalledError, ToucheError, one_line
+from touche.errors import NotInstalledError, described, one_line
 from touche.evaluation.agreement import Overlap
 from touche.evaluation.same_system import note_on_means, same_system
 from touche.evaluation.scoring import Scored
@@ -37,8 +35,6 @@ COMPARED = "compared"  # with an official run; its agreement has no expected val
 NOT_AS_REPORTED = "not as reported"  # another implementation's value can't fail
 UNCHECKED = (MISSING, NOT_INSTALLED, NOTHING_EXPECTED)  # nothing was checked
 BROKEN = (TOO_LOW, TOO_HIGH, CHANGED, FAILED, NOT_THE_SAME, NOT_RENEWED)  # these make the regression fail
-
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -139,13 +135,9 @@ def same_as_published(entry: ExpectedTopics, rerun: TopicValues) -> str:
 
 
 def failed(entry: Expected, error: Exception) -> Outcome:
-    """Returns the outcome for an error, with its message. For a bug, --verbose shows the traceback."""
-    remark = str(error)
-    if not isinstance(error, ToucheError):
-        _log.debug("%s", "".join(traceback.format_exception(error)))
-        remark = f"{type(error).__name__}: {' '.join(remark.split())}"
+    """Returns the outcome for an error, with its message."""
     verdict = NOT_INSTALLED if isinstance(error, NotInstalledError) else FAILED
-    return Outcome(entry, verdict, remark=remark)
+    return Outcome(entry, verdict, remark=described(error))
 
 
 @dataclass(frozen=True, repr=False)

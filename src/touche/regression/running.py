@@ -233,8 +233,16 @@ def read_expectations(names: Sequence[str], datasets: Sequence[str]) -> tuple[li
             outcomes.append(Outcome(Expected(baseline=name), NOTHING_EXPECTED, remark=remark))
     # An unreadable file is an outcome to report.
     if not expected and all(outcome.verdict == NOTHING_EXPECTED for outcome in outcomes):
-        raise ToucheError("expected.toml has no entry for these baselines and datasets; choose others")
+        raise ToucheError(_why_nothing_is_expected(datasets))
     return expected, outcomes
+
+
+def _why_nothing_is_expected(datasets: Sequence[str]) -> str:
+    """Returns the error for baselines and datasets for which nothing is expected."""
+    if datasets and not any(read_expected(name, datasets) for name in shipped_baselines()):
+        problem = f"no shipped baseline has an expected score on {' or '.join(datasets)}"
+        return f"{problem}; to run those that fit, use: touche run all -i {datasets[0]} -o out"
+    return f"{EXPECTED_FILE} has no entry for these baselines and datasets; choose others"
 
 
 def rerun(

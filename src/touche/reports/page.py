@@ -14,13 +14,16 @@ from touche.errors import ToucheError
 from touche.evaluation.comparison import find_reference
 from touche.evaluation.evaluators import TREC_EVAL_VERSION
 from touche.evaluation.judged import judged
+from touche.evaluation.origins import origins
 from touche.evaluation.score_columns import page_columns
 from touche.evaluation.scoring import ranks_stances, score
+from touche.evaluation.teams import AnyTeams
 from touche.io.identifiers import as_path
 from touche.io.optional import imported
 from touche.io.origin import clone, origin
 from touche.io.progress import watched
 from touche.io.writing import check_outputs, make_folder, write_whole
+from touche.reports.board_files import board_csv, board_latex
 from touche.reports.plots import plot_intervals, save
 from touche.reports.report_content import published_parts, task_report
 from touche.reports.report_records import Report, TaskReport
@@ -51,6 +54,8 @@ def report(
     qrels: AnyQrels | None = None,
     reference: AnyRun | None = None,
     all_published: bool = False,
+    teams: AnyTeams = None,
+    title: str = "",
     command: str = "touche.report",
 ) -> Path:
     """Writes a page on runs: ranks among published results, run comparisons, and topic scores.
@@ -61,8 +66,11 @@ def report(
         output: the folder for the page.
         measure, qrels: another measure, or other qrels, as for ``evaluate``.
         reference: one of the runs, its tag or its path, to compare the others with; by default the
-            organizers' baseline, or else the run with the highest comparable mean.
+            organizers' baseline, or else the best run of a shipped baseline, or else the run with the highest
+            comparable mean.
         all_published: whether to show the published results of all tasks instead.
+        teams: each run's team, as for ``lint``; by default the one in ir-metadata.yml next to the run.
+        title: the page's heading; by default the number of runs and the dataset.
         command: the command that the page names.
 
     Returns:
@@ -91,16 +99,17 @@ def report(
     check_outputs([folder / PAGE_FILE], [source.path for source in inputs if source.content is None])
     to_judge = judged(card, [None if measure is None else str(measure)], judgments)
     runs_as_read = read_sources(sources, by_stance=ranks_stances(to_judge))
-    scored = score(runs_as_read, to_judge)
-    path = find_reference(reference, sources, runs_as_read)
+    origin_of_run = origins(sources, teams)
+    scored = score(runs_as_read, to_judge, origins=origin_of_run)
+    path = find_reference(reference, sources, runs_as_read, origin_of_run)
     # Without a task, the page is about the user's judgments.
     part = task_report(scored, card, task or Path(scored[0].judged.file).name, path)
     warnings = different_statistics(sources)
     for text in warnings:
         _log.warning(text)
     part = replace(part, warnings=[*part.warnings, *warnings])
-    title = f"{len(part.runs)} run{'s' if len(part.runs) > 1 else ''} of {part.dataset}"
-    return write(Report(title, command, [part]), folder)
+    heading = title or f"{len(part.runs)} run{'s' if len(part.runs) > 1 else ''} of {part.dataset}"
+    return write(Report(heading, command, [part]), folder)
 
 
 def write(page: Report, folder: Path) -> Path:
@@ -126,7 +135,12 @@ def write(page: Report, folder: Path) -> Path:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"digits": _digits, "short": _short}
+    environment.filters |= {
+        "digits": _digits,
+        "short": _short,
+        "board_csv": board_csv,
+        "board_latex": board_latex,
+    }
     commit = f" (commit {origin(Path(__file__).parent, has_run=True)['revision']})" if clone() else ""
     evaluator = f"trec_eval {TREC_EVAL_VERSION} by pytrec_eval-terrier {version('pytrec_eval-terrier')}"
     environment.globals |= {

@@ -31,7 +31,7 @@ _STYLE: dict[Any, Any] = {
 }
 _LOOKS = {  # colour, marker and legend; markers differ for black-and-white prints
     "given": (_ORANGE, "D", "given runs"),
-    "baseline": (_BLUE, "s", "the organizers' baseline"),
+    "baseline": (_BLUE, "s", "baselines"),
     "published": (_GREY, "o", "published results"),
 }
 _DOTTED = (0, (1, 1))
@@ -62,15 +62,15 @@ def plot_intervals(rows: "Sequence[LeaderboardRow]", xlabel: str) -> "Figure":
         for y, row in enumerate(reversed(rows)):  # the lowest row has y = 0
             _draw(axes, y, row)
             # For a path, the end is the most distinctive part.
-            is_short = len(row.name) <= _LONGEST_LABEL
-            labels.append(row.name if is_short else f"…{row.name[-(_LONGEST_LABEL - 1) :]}")
+            is_short = len(row.label) <= _LONGEST_LABEL
+            labels.append(row.label if is_short else f"…{row.label[-(_LONGEST_LABEL - 1) :]}")
         axes.set_yticks(range(len(rows)), labels)
         axes.set_ylim(-0.7, len(rows) - 0.3)  # rows are at 0, 1, 2 ..., with a margin of 0.7
         axes.set_xlabel(xlabel)
         axes.grid(axis="x", color=_GREY, alpha=0.3, linewidth=0.5)
         # Lines without points only show up in the legend.
         for kind, (colour, marker, legend) in _LOOKS.items():
-            if any(row.kind == kind for row in rows):
+            if any(row.look == kind for row in rows):
                 axes.plot([], [], color=colour, marker=marker, label=legend)
         if any(row.note for row in rows):
             axes.plot([], [], color=_GREY, linestyle=_DOTTED, label="not a 95% interval")
@@ -93,7 +93,7 @@ def _styled_figure(width: float, height: float) -> Iterator["Figure"]:
 
 def _draw(axes: "Axes", y: int, row: "LeaderboardRow") -> None:
     """Draws a mean and its interval at height y. The marker is hollow if the mean isn't comparable."""
-    colour, marker, _ = _LOOKS[row.kind]
+    colour, marker, _ = _LOOKS[row.look]
     low = row.shown.low
     high = row.shown.high
     if low is not None and high is not None:

@@ -59,6 +59,7 @@ class LeaderboardRow:
         check: how a published value was checked; with empty texts for a value of the user.
         doubtful: whether a given run isn't comparable with others, because documents are unjudged, topics are
             missing, or the judgments aren't the publisher's.
+        is_baseline: whether a given run comes from a shipped baseline.
     """
 
     name: str
@@ -69,6 +70,17 @@ class LeaderboardRow:
     published_as: str = ""
     check: Check = Check("")  # noqa: RUF009 (immutable)
     doubtful: bool = False
+    is_baseline: bool = False
+
+    @property
+    def look(self) -> str:
+        """How it is drawn: its ``kind``, or ``baseline`` for a given run of a shipped baseline."""
+        return BASELINE if self.is_baseline else self.kind
+
+    @property
+    def label(self) -> str:
+        """The name in plots: a given run's team with its tag if the team is known, otherwise the name."""
+        return f"{self.score.team} ({self.score.tag})" if self.score and self.score.team else self.name
 
     @property
     def shown(self) -> Score | Published:

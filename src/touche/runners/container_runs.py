@@ -18,10 +18,10 @@ from uuid import uuid4
 
 from touche import tasks
 from touche.baselines.baseline_files import statistics_named
-from touche.baselines.extras import missing_extra
+from touche.baselines.extras import check_extra
 from touche.baselines.loader import baseline_folder, parts_in_expected
 from touche.data import datasets, places
-from touche.errors import InputError, NotInstalledError, ToucheError
+from touche.errors import InputError, ToucheError
 from touche.evaluation.run_format import format_errors
 from touche.io.optional import installing
 from touche.io.temporary import remove_folder, temporary_folder
@@ -102,9 +102,7 @@ Runner = Callable[[Job, Limits, Log], Usage]
 
 def run_locally(job: Job, limits: Limits, log: Log) -> Usage:
     """Runs a baseline in its own process, without sandbox or limits."""
-    extra = missing_extra(job.baseline)
-    if extra:
-        raise NotInstalledError(f"the extra {extra} is missing; install it with: {installing(extra)}")
+    check_extra(job.baseline)
     # -P: a module in the working directory must not replace one of Python's.
     command = [sys.executable, "-P", "-m", "touche", "run", job.baseline, *job.arguments]
     command += ["-i", job.input, "-o", str(job.output)]

@@ -61,6 +61,18 @@ def origin_of_run(metadata: Path) -> tuple[str, str, str]:
     return name or "", commit or "unknown", digest or ""
 
 
+def actor_and_method(metadata: Path) -> tuple[str, str, str]:
+    """Returns the team, the tag and the method's name; each is empty if unknown.
+
+    Raises:
+        InputError: if the metadata can't be read.
+    """
+    record = read_metadata(metadata)
+    keys = (("actor", "team"), ("tag",), ("method", "name"))
+    team, tag, name = (_value_in(record, str, *path) or "" for path in keys)
+    return team, tag, name
+
+
 def peak_memory_of_run(metadata: Path) -> int | None:
     """Returns the peak memory in bytes that a run's process wrote; None if it is unknown, or if the metadata
     can't be read.

@@ -1,4 +1,4 @@
-// Sorting, another reference, one run beside it, and figures on hover. All else needs no script.
+// Sorting, filtering, another reference, one run beside it, and figures on hover. All else needs no script.
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 const named = name => document.querySelector(`select[name=${name}]`);
 const runOf = cell => cell.closest("table").tHead.rows[0].cells[cell.cellIndex].dataset.run;
@@ -88,7 +88,21 @@ for (const each of all(".scripted")) each.hidden = false;
 for (const each of all(".name, .tagged")) if (each.scrollWidth > each.clientWidth) each.tabIndex = 0;
 for (const name of ["reference", "beside"]) named(name)?.addEventListener("change", refer);
 
+// A board shows the runs whose name, team or tag has all words of its filter, also those that aren't a team's best.
+for (const filter of all(".filter")) {
+  const board = filter.closest(".view, section").querySelector("table.board"), status = filter.closest("p").querySelector("[role=status]");
+  filter.addEventListener("input", () => {
+    const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean), rows = [...board.tBodies[0].rows];
+    for (const row of rows) {
+      const name = row.querySelector("th").textContent.toLowerCase();
+      row.hidden = !words.every(word => name.includes(word));
+      row.classList.toggle("found", words.length > 0 && !row.hidden);
+    }
+    status.textContent = words.length ? `${rows.filter(row => !row.hidden).length} of ${rows.length}` : "";
+  });
+}
+
 // A link to a topic opens it, each time it is followed.
-const open = hash => document.getElementById(decodeURIComponent(hash.slice(1)))?.setAttribute("open", "");
+const open = hash => document.getElementById(decodeURIComponent(hash.slice(1)))?.closest("details")?.setAttribute("open", "");
 for (const link of all('a[href^="#"]')) link.addEventListener("click", () => open(link.hash));
 open(location.hash);

@@ -1,0 +1,95 @@
+"""Leaderboards as files that a page offers for download, in CSV and LaTeX."""
+
+from base64 import b64encode
+from dataclasses import dataclass
+
+from touche.io.formats import LATEX, csv_text
+from touche.io.tables import Column, Sheet, interval, three_decimals
+from touche.reports.report_records import BASELINE, View
+from touche.trec.framed import Table
+
+
+@dataclass(frozen=True)
+class BoardLine:
+    """A row of a leaderboard.
+
+    Attributes:
+        place: the rank; None for a run without one.
+        team: the team; empty if unknown.
+        run: the run's tag, or the run's name in the published table if no tag is printed there.
+        is_baseline: whether it's an organizers' published baseline, or a given run of a shipped baseline.
+        is_given: whether the user passed the run.
+        dimension, evaluator, measure: what the value is.
+        value: the mean, with six decimals; None without topics.
+        low, high: its 95% interval, or the published one; None if unknown.
+    """
+
+    place: int | None
+    team: str
+    run: str
+    is_baseline: bool
+    is_given: bool
+    dimension: str
+    evaluator: str
+    measure: str
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+def board_lines(view: View) -> Table[BoardLine]:
+    """Returns the rows of a view's leaderboard, best first."""
+    lines = list[BoardLine]()
+    for row in view.board:
+        published = row.published.row if row.published else None
+        if row.score:
+            team, run = row.score.team, row.score.tag
+        else:
+            assert published is not None  # a row has at least one of them
+            team, run = published.team, published.tag or published.run
+        lines.append(
+            BoardLine(
+                place=row.number,
+                team=team,
+                run=run,
+                is_baseline=row.look == BASELINE,
+                is_given=row.score is not None,
+                dimension=view.dimension,
+                evaluator=view.evaluator,
+                measure=str(view.measure),
+                value=_rounded(row.value),
+                low=_rounded(row.shown.low),
+                high=_rounded(row.shown.high),
+            )
+        )
+    return Table(BoardLine, tuple(lines))
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 6)  # more digits would make pages larger
+
+
+def board_csv(view: View) -> str:
+    """Returns the address of a leaderboard in CSV, with all columns of ``BoardLine``."""
+    return _address("text/csv", csv_text(board_lines(view)))
+
+
+def board_latex(view: View) -> str:
+    """Returns the address of a leaderboard in LaTeX using booktabs. Baselines are named in the notes."""
+    lines = board_lines(view)
+    columns = [
+        Column("", "place"),
+        Column("Team", "team"),
+        Column("Run", "run"),
+        Column(str(view.measure), "value", three_decimals),
+        Column("95% interval", interval),
+    ]
+    baselines = [f"{line.team} {line.run}".strip() for line in lines if line.is_baseline]
+    notes = [f"baselines: {', '.join(baselines)}"] if baselines else []
+    title = f"{view.dimension}, {view.evaluator}"
+    return _address("application/x-tex", LATEX.sheet(Sheet(columns, lines, notes, above=[title])) + "\n")
+
+
+def _address(media_type: str, text: str) -> str:
+    """Returns a data address, so that the page needs neither a script nor another file."""
+    return f"data:{media_type};charset=utf-8;base64,{b64encode(text.encode()).decode()}"
