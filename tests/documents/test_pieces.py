@@ -1,4 +1,5 @@
 import gzip
+import io
 import json
 import os
 import pickle
@@ -92,6 +93,14 @@ def test_a_piece_is_sent_without_its_bytes_unless_the_file_is_compressed(
     assert {piece.without_raw().raw for piece in plain} == {b""}
     assert [piece.without_raw().with_raw() for piece in plain] == plain
     assert [piece.without_raw().with_raw() for piece in packed] == packed
+
+
+def test_a_stream_without_a_file_is_sent_with_its_bytes() -> None:
+    """As Spark opens files of other file systems."""
+    window = pieces.Window(Path("x"), io.BufferedReader(io.BytesIO(JSONL)), pieces_of_jsonl)  # type: ignore[arg-type]
+    window.read_more("a line")
+    piece = window.cut(len(JSONL))
+    assert piece.without_raw().with_raw() == piece and piece.raw == JSONL
 
 
 @pytest.mark.parametrize("is_replaced", [True, False])

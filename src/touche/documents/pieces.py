@@ -1,5 +1,6 @@
 """Files split into pieces of whole records. One process cuts them quickly; any process can parse them."""
 
+import io
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -42,7 +43,7 @@ class Piece:
         line: the number of the first line, from 1.
         raw: the records: about ``SIZE`` bytes, or a single larger record.
         read: parses the piece; other processes must be able to import it.
-        place: where the records lie; None if the file is compressed or a pipe.
+        place: where the records lie; None if ``_version`` is unknown.
     """
 
     path: Path
@@ -84,9 +85,18 @@ class Piece:
             return replace(self, raw=file.read(self.place.size))
 
 
-def _version(file: IO[bytes]) -> tuple[int, int, int]:
-    """Returns an open file's inode, size in bytes and time of its last change in nanoseconds."""
-    status = os.fstat(file.fileno())
+def _version(file: IO[bytes]) -> tuple[int, int, int] | None:
+    """Returns an open file's inode, size in bytes and time of its last change in nanoseconds.
+
+    None if others can't read the same bytes from its path: a compressed file, a pipe, or a file of another
+    file system that Spark reads.
+    """
+    try:
+        if not file.seekable():
+            return None
+        status = os.fstat(file.fileno())
+    except io.UnsupportedOperation:  # no file of this machine
+        return None
     return status.st_ino, status.st_size, status.st_mtime_ns
 
 
@@ -127,7 +137,7 @@ class Window:
         self.path = path
         self._file = file
         self._read = read
-        self._version = _version(file) if file.seekable() else None  # compressed files and pipes aren't
+        self._version = _version(file)
 
     def read_more(self, record_noun: str) -> bool:
         """Reads more bytes; returns whether there are any.
