@@ -121,8 +121,12 @@ def test_a_missing_extra_is_a_reason_and_no_failure(
 ) -> None:
     monkeypatch.setattr(extras, "find_spec", lambda name: None)
     shipped("bm25", "polnareff")
+    of_image = tmp_path / "out" / "polnareff" / "run.txt"
+    of_image.parent.mkdir(parents=True)
+    of_image.write_text("1 Q0 d 1 1 polnareff\n")
     code, out, _ = touche("run", "all", "-i", collection, "-o", tmp_path / "out")
     assert code == 0 and out.startswith("polnareff does not fit: the extra lucene is missing; install it ")
+    assert of_image.exists(), "an earlier run of its image stays"
 
 
 def test_no_fitting_baseline_and_an_unusable_input_are_errors(

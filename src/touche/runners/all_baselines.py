@@ -71,9 +71,12 @@ def run_all(
                 runner=HERE,
                 log=log,
             )
+        except NotInstalledError as error:  # an earlier run stays, e.g. of the baseline's image
+            yield Attempt(name, reason=str(error))
+            continue
         except Exception as error:  # whatever goes wrong, the other baselines can still run
             _remove_run(folder)
-            is_failure = not isinstance(error, UnsuitableInputError | NotInstalledError)
+            is_failure = not isinstance(error, UnsuitableInputError)
             yield Attempt(name, reason=described(error), is_failure=is_failure)
             continue
         if len(written.without_hits) == len(source.topics):

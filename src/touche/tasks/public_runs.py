@@ -163,8 +163,8 @@ def index_path(task: Task) -> Path:
     That of a user's task is in ``tasks/public-runs/``, next to the card.
     """
     name = f"{task.id}.toml"
-    own = [folder / "tasks" / "public-runs" / name for folder in data_folders()]
-    return next((path for path in own if path.exists()), _FOLDER / name)
+    folders = [_FOLDER, *(folder / "tasks" / "public-runs" for folder in data_folders())]
+    return next((folder / name for folder in folders if (folder / name).exists()), _FOLDER / name)
 
 
 def results_of(task: Task, run: PublicRun, tag: str = "") -> list[Published]:
