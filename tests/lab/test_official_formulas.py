@@ -260,7 +260,8 @@ def test_each_shipped_formula_is_of_a_run_that_regress_compares() -> None:
             for entry in read_expected(name)
             if isinstance(entry, OfficialRun)
         ]
-        assert official == [(entry.dataset, entry.options, entry.run) for entry in read_formulas(name)]
+        formulas = [(entry.dataset, entry.options, entry.run) for entry in read_formulas(name)]
+        assert all(formula in official for formula in formulas)
 
 
 def test_every_model_of_the_formulas_is_one_that_can_be_fitted() -> None:

@@ -35,7 +35,7 @@ def teams_of_runs(paths: Sequence[Path], teams: AnyTeams) -> dict[Path, str]:
         return _teams_by_pattern(paths, teams)
     if isinstance(teams, str):
         raise ToucheError(f"teams = {teams!r} is one text; pass a list with the team of each run")
-    if not isinstance(teams, Sequence):
+    if not isinstance(teams, Sequence) or not all(isinstance(team, str) for team in teams):
         raise ToucheError(f"teams = {quoted(teams)}; pass a list with the team of each run")
     if len(teams) != len(paths):
         problem = f"{counted(len(teams), 'team')} passed for {counted(len(paths), 'run')}"
