@@ -27,6 +27,7 @@ import click
 
 from touche import tasks
 from touche.data.fetching import fetch_content
+from touche.data.verifying import git_blob_id
 from touche.errors import ToucheError
 from touche.regression.published_cells import EQUAL, cells_of_run
 from touche.tasks import Task
@@ -176,7 +177,7 @@ def main(task_ids: Sequence[str], file: Path | None, write: bool) -> None:
         if url not in archives:
             archives[url] = file.read_bytes() if file else fetch_content(url, MOST_BYTES, MOST_SECONDS)
         archive = archives[url]
-        blob = hashlib.sha1(b"blob %d\0" % len(archive) + archive).hexdigest()
+        blob = git_blob_id(archive)
         if blob != repository.git_blob:
             raise click.ClickException(
                 f"the archive's git blob id is {blob} instead of {repository.git_blob}"

@@ -27,6 +27,7 @@ from touche.tasks import MACRO_F1, STANCE, Task
 from touche.tasks.listed import list_tasks
 from touche.tasks.per_topic import published_topics, sentences_on_copies
 from touche.tasks.reported import reported as reported_values
+from touche.tasks.task_records import dataset_with
 
 
 @command("touche tasks check 2027/tasks/cats-2027.toml", argument("cards", "FILE...", type=PATH), FORMAT)
@@ -304,7 +305,7 @@ def _about(task: Task) -> list[str]:
 def _datasets(task: Task) -> Iterator[str]:
     """Yields a line for each of a task's datasets: where its documents are, or how to get them."""
     for name, corpus in task.corpora.items():
-        dataset = task.id if name == "full" else f"{task.id}/{name}"
+        dataset = dataset_with(task.id, name)
         state = "here" if has_dataset(dataset) else f"missing: {remedy_for([dataset])}"
         yield f"{dataset}: corpora/{corpus.directory}; {state}"
 

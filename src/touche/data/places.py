@@ -16,6 +16,7 @@ from touche.io.origin import clone
 from touche.io.writing import cache_folder
 from touche.tasks import Corpus, Task
 from touche.tasks import is_dataset as is_dataset
+from touche.tasks.task_records import dataset_with
 from touche.trec.topics import paths_named, topics_named
 
 IR_DATASETS = "irds:"
@@ -118,7 +119,7 @@ def available_datasets() -> list[str]:
 def available_parts(dataset: str) -> list[str]:
     """Returns the ids of the datasets here that are of the same task as a dataset."""
     task, _ = tasks.dataset(dataset)
-    names = (task.id if name == "full" else f"{task.id}/{name}" for name in task.corpora)
+    names = (dataset_with(task.id, name) for name in task.corpora)
     return [name for name in names if has_dataset(name)]
 
 

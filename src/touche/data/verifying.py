@@ -58,10 +58,13 @@ def difference(source: Source, path: Path) -> str:
         if not expected:
             name = "git blob id"
             expected = source.git_blob
-            digest = hashlib.sha1(
-                b"blob %d\0" % len(content) + content
-            ).hexdigest()  # git hashes the size too
+            digest = git_blob_id(content)
     return "" if digest == expected else f"its {name} is {digest} instead of {expected}"
+
+
+def git_blob_id(content: bytes) -> str:
+    """Returns the id that git gives a file's content; git hashes the size, too."""
+    return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
 
 
 def why_not_verified(source: Source) -> str:

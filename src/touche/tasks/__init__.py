@@ -28,6 +28,7 @@ from touche.tasks.task_records import (
     Rules,
     Task,
     card_id,
+    dataset_with,
 )
 
 __all__ = [
@@ -103,7 +104,7 @@ def datasets() -> list[str]:
     A card that isn't TOML counts as one dataset; ``dataset`` reports its errors.
     """
     return [
-        task_id if name == "full" else f"{task_id}/{name}"
+        dataset_with(task_id, name)
         for task_id, card in _cards().items()
         for name in dict.fromkeys(["full", *_corpus_names(card)])
     ]

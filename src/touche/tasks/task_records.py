@@ -214,7 +214,7 @@ class Task:
     @property
     def dataset(self) -> str:
         """The dataset's id, such as ``touche-2020-task-1``, or ``touche-2020-task-1/sample`` for a part."""
-        return self.id if self.corpus == "full" else f"{self.id}/{self.corpus}"
+        return dataset_with(self.id, self.corpus)
 
     @property
     def cutoff(self) -> int:
@@ -244,6 +244,11 @@ class Task:
             return self.measure
         question = self.qrels[dimension].question
         return MEASURE_OF_QUESTION[question] if question else self.measure
+
+
+def dataset_with(task_id: str, corpus: str) -> str:
+    """Returns the id of a task's dataset: ``TASK`` for the whole corpus, ``TASK/NAME`` for others."""
+    return task_id if corpus == "full" else f"{task_id}/{corpus}"
 
 
 def rounded(value: float, decimals: Sequence[int] = DECIMALS) -> float:
