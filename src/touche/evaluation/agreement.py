@@ -28,6 +28,7 @@ from touche.io.identifiers import in_order
 from touche.io.progress import watched
 from touche.tasks import Task
 from touche.tasks.task_records import SCRIPT
+from touche.tira.metadata import has_other_statistics
 from touche.trec.by_stance import in_rankings, topic_in
 from touche.trec.columns import Run
 from touche.trec.framed import Table
@@ -201,8 +202,6 @@ def _verdicts(
         No sentence for runs with many unjudged documents among their first, nor if the measure isn't nDCG@5,
         whose values are published.
     """
-    from touche.tira.metadata import has_other_statistics  # imported late: takes 20 ms
-
     values = {
         path: {one.judged.dimension: one.evaluation.per_topic for one in of_run}
         for path, of_run in group_by(scored, lambda one: one.run.path).items()

@@ -48,6 +48,7 @@ from touche.tasks import Task
 from touche.tasks.measures import parse_measures
 from touche.tasks.per_topic import tasks_with_topics, topic_values
 from touche.tasks.task_records import rounded
+from touche.tira.metadata import different_statistics
 from touche.trec.columns import Run
 from touche.trec.framed import Table
 from touche.trec.run_forms import (
@@ -245,8 +246,6 @@ def compare(
         >>> comparison.run_a, comparison.difference, comparison.significant
         ('good', 0.25, False)
     """
-    from touche.tira.metadata import different_statistics  # imported late: takes 20 ms
-
     if evaluator is not None:
         check_choice("evaluator", evaluator, EVALUATORS)
     if published and (randomisation or bounds or reference is not None):

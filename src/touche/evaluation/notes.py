@@ -37,6 +37,7 @@ from touche.tasks import MACRO_F1, MEASURE_OF_QUESTION, STANCE, Measure, Task
 from touche.tasks.per_topic import equal_runs
 from touche.tasks.reported import reported_results
 from touche.tasks.task_records import CUTOFF, UNKNOWN, rounded
+from touche.tira.metadata import has_other_statistics
 from touche.trec.by_stance import topic_in
 
 _SHOWN_TOPICS = 5  # topics in a list; the others are counted
@@ -141,8 +142,6 @@ def equal_to_published(groups: Iterable[ByEvaluator], task: Task | None) -> Iter
         groups: the runs' scores in all ranked dimensions. Without one of them, no run equals a published one.
         task: their task, if there is one.
     """
-    from touche.tira.metadata import has_other_statistics  # imported late: takes 20 ms
-
     by_run: dict[tuple[str, str], dict[str, Mapping[str, float]]] = {}  # then by dimension and topic
     paths: dict[str, Path] = {}
     for group in groups:

@@ -31,6 +31,7 @@ from touche.io.formats import HTML, LATEX, MARKDOWN
 from touche.io.grouping import group_by
 from touche.io.tables import Cell, Column, Sheet, three_decimals
 from touche.tasks.measures import parse_measures
+from touche.tira.metadata import different_statistics
 from touche.trec.framed import Table
 from touche.trec.run_forms import AnyQrels, AnyRun, AnyRuns, qrels_source, read_sources, run_sources
 
@@ -223,8 +224,6 @@ def wide(
     why_missing = [sentence for test in tests for sentence in why_untested(test)]
     warnings = [*why_missing, *scores.warnings]
     if tests:
-        from touche.tira.metadata import different_statistics  # imported late: takes 20 ms
-
         warnings += different_statistics(sources)
     table = replace(table, warnings=tuple(warnings), notes=scores.notes)
     for text in table.warnings:
