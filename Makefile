@@ -100,7 +100,7 @@ images: $(READY)
 locks: $(READY)
 	$(BIN)/python docker/locks.py
 
-# Renew what commands print on pages, the outputs of notebooks, and README's table of baselines, and name the outputs that this machine
+# Renew what commands print on pages, the outputs of notebooks, and tables of facts, and name the outputs that this machine
 # can't renew. Some need TOUCHE_DATA. PAGES names only some pages.
 outputs: $(READY)
 	$(BIN)/python tests/outputs.py $(PAGES)
@@ -143,10 +143,11 @@ benchmark: $(READY) $(ENGINES)
 	$(BIN)/python benchmarks/sweep_speed.py
 	$(BIN)/python benchmarks/dense_speed.py
 
-# The picture in README; needs Chromium.
-screenshot: $(READY) demo
-	$(BIN)/touche report build/demo/arguments/*/run.txt --task spot-check/arguments -o build/report
-	$(BIN)/python docs/site/screenshot.py build/report/index.html docs/report.png
+# README's pictures, of a public run among the published results; needs Chromium, and touche data fetch touche-2022-task-2 --runs.
+PICTURED ?= runs/touche-2022-task-2/captain-tempesta-1.run
+screenshot: $(READY)
+	$(BIN)/touche report $(PICTURED) --task touche-2022-task-2 -o build/report
+	$(BIN)/python docs/site/screenshot.py build/report/index.html
 
 clean:
 	rm -rf $(VENV) build dist

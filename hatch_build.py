@@ -45,6 +45,8 @@ UNRELEASED = {  # README before and after the first release
     ),
     "pip install '.[": "pip install 'touche-baselines[",
 }
+UNNAMED = "Clone this repository."  # in README, because no file contains the repository's address
+_PICTURE = re.compile(r'\b(src|srcset)="(?![a-z]+:)([^"]+)"')
 _LINK = re.compile(r"(!?)(\[[^\[\]]*\])\((?![a-z]+:|#)([^()\s]+)\)")
 
 
@@ -120,13 +122,15 @@ def with_bases(text: str, images: dict[str, str]) -> str:
 
 
 def with_addresses(text: str, repository: str, version: str) -> str:
-    """Makes a page's relative links and pictures absolute, for a version of the repository."""
+    """Names the repository on a page, and makes relative links and pictures absolute, for a version."""
 
     def address(match: re.Match[str]) -> str:
         picture, words, path = match.groups()
         return f"{picture}{words}({repository}/{'raw' if picture else 'blob'}/v{version}/{path})"
 
-    return _LINK.sub(address, text)
+    named = text.replace(UNNAMED, f"Clone [{repository}]({repository}).")
+    with_pictures = _PICTURE.sub(rf'\1="{repository}/raw/v{version}/\2"', named)
+    return _LINK.sub(address, with_pictures)
 
 
 def repository() -> str:

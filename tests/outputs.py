@@ -45,7 +45,7 @@ NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 SAME_SYSTEM = ROOT / "docs" / "explanation" / "same-system.md"
 DATA = os.environ.get("TOUCHE_DATA")
 _ANY_LINES = "..."
-_PICTURE = "docs/report.png: not renewed: make screenshot takes it, which needs Chromium"
+_PICTURE = "docs/report*.png: not renewed: make screenshot takes them, which needs Chromium"
 
 
 def main(pages: list[Path]) -> int:

@@ -33,6 +33,7 @@ from touche.reports.report_records import Report, TaskReport
 REPOSITORY = os.environ.get("TOUCHE_REPOSITORY", "")  # its address; without it source files are not linked
 _FENCED = re.compile(r"^```(\w*).*?\n(.*?)^```$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"(!?)\[([^\[\]]*)\]\((?![a-z]+:|#)([^()\s]+)\)")
+_PICTURE = re.compile(r'\b(src|srcset)="(?![a-z]+:)([^"]+)"')
 _MARK = re.compile(r"<!-- generated: (\w+) -->")
 _CODE = re.compile("(<pre.*?</pre>|<script.*?</script>)", re.DOTALL)
 _TAG = re.compile("<[^>]*>")
@@ -47,6 +48,7 @@ _PLAIN = re.compile(  # marks that change nothing on the page of the Python API,
 _NOTEBOOKS = tables.ROOT / "docs" / "notebooks"
 _FOLDER = "reference/baselines"
 _README = "README.md"
+_HOME = "index.md"
 
 
 def on_config(config: MkDocsConfig) -> None:
@@ -128,14 +130,17 @@ def _with_links(text: str, page: str) -> str:
         address = _address(target, page)
         return f"{picture}[{words}]({address})" if address else words
 
-    return _LINK.sub(link, text)
+    with_pictures = _PICTURE.sub(lambda match: f'{match[1]}="{_address(match[2], page)}"', text)
+    return _LINK.sub(link, with_pictures)
 
 
 def _address(target: str, page: str) -> str:
     """Returns the address of a relative link; empty for a source file if the repository is unknown."""
     path, hash, anchor = target.partition("#")
     source = f"docs/{page}"
-    if dirname(page) == _FOLDER:
+    if page == _HOME:
+        source = _README  # which it contains
+    elif dirname(page) == _FOLDER:
         source = f"baselines/{page[len(_FOLDER) + 1 : -3]}/{_README}"
     path = normpath(join(dirname(source), path))
     baseline = re.fullmatch(rf"baselines/([\w-]+)(?:/{_README})?", path)
@@ -202,10 +207,10 @@ def _help(name: str, command: click.Command, parent: click.Context | None) -> st
 
 
 _GENERATED: Mapping[str, Callable[[], str]] = {
-    "baselines": tables.overview,
     "commands": _commands,
     "field": _field,
     "note_on_means": lambda: f"{note_on_means()}.",
+    "readme": lambda: (tables.ROOT / _README).read_text(encoding="utf-8"),
     "reproductions": matrix.matrix,
     "same_system_rules": same_system.rules_table,
     "same_system_topics": same_system.topics_table,

@@ -1,6 +1,6 @@
-"""Makes a picture of a report, from its means down; make screenshot makes docs/report.png with it.
+"""Takes README's pictures of a report's first board: docs/report.png, and docs/report-phone.png for phones.
 
-python docs/site/screenshot.py build/report/index.html docs/report.png
+python docs/site/screenshot.py build/report/index.html    # make screenshot writes this report first
 """
 
 import shutil
@@ -9,28 +9,27 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-WIDTH = 1200  # pixels
-HEIGHT = 890
+DOCS = Path(__file__).parents[1]
+PICTURES = {"report.png": 830, "report-phone.png": 358}
+"""Widths of the window in CSS pixels: those of README on GitHub, so that text keeps its size."""
 BROWSERS = ("chromium", "google-chrome", "chromium-browser")
 
 
 def main() -> None:
-    """Writes the picture."""
+    """Writes the pictures."""
     page = Path(sys.argv[1])
-    picture = Path(sys.argv[2])
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
         sys.exit("there is no Chromium; install it: apt-get install chromium")
     with sync_playwright() as playwright:
         arguments = ["--no-sandbox", "--disable-gpu"]  # so that it also runs as root, in a container
         chromium = playwright.chromium.launch(executable_path=browser, args=arguments)
-        tab = chromium.new_page(viewport={"width": WIDTH, "height": HEIGHT})
-        tab.goto(page.resolve().as_uri())
-        means = tab.locator("main section").nth(1).bounding_box()
-        top = means["y"] if means else 0.0
-        tab.screenshot(
-            path=picture, clip={"x": 0, "y": top, "width": WIDTH, "height": HEIGHT}, full_page=True
-        )
+        for name, width in PICTURES.items():
+            size = {"width": width, "height": 900}
+            tab = chromium.new_page(viewport=size, device_scale_factor=2)  # sharp on most screens
+            tab.goto(page.resolve().as_uri())
+            tab.locator("table.board").first.screenshot(path=DOCS / name)
+            tab.close()
         chromium.close()
 
 

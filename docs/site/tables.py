@@ -34,53 +34,46 @@ RERUN_OF_TOPICS = "with word frequencies fitted to the official run's scores, ra
 def on_pages() -> list[tuple[str, str]]:
     """Returns pages with a table that they contain; ``make outputs`` writes them."""
     return [
-        ("README.md", checks("docs/")),
-        ("README.md", summary()),
-        ("docs/index.md", checks("")),
+        ("README.md", checks()),
+        ("docs/reference/baselines.md", overview()),
         ("docs/how-to/evaluate.md", own_measures()),
         ("docs/reference/files.md", documents()),
         ("docs/reference/python.md", functions()),
     ]
 
 
-def checks(folder: str) -> str:
-    """Returns the table of what was checked and of what wasn't.
-
-    Args:
-        folder: how links from the page to docs/ start.
-    """
+def checks() -> str:
+    """Returns README's table of what was checked, how, and with which result."""
     verdicts = [check.verdict for task in all_tasks().values() for check in public_runs.checks(task).values()]
     equal = verdicts.count(public_runs.EVALUATED)
     evaluated = equal + verdicts.count(public_runs.DIFFERENT)
     unknown = verdicts.count(public_runs.NOT_PUBLIC) + verdicts.count(public_runs.NOT_LISTED)
     public = len(verdicts) - unknown
-    command = "touche data fetch touche-2022-task-2/twenty-topics"
     return table(
-        ["checked", "result"],
+        ["what", "how", "result"],
         [
             [
-                f"published values of single topics, rerun by `make reproduce` {RERUN_OF_TOPICS}",
-                f"[identical]({folder}explanation/same-system.md): 20 of 20 in ten topics of 2021, where "
-                "0.009% of pairs of different teams' runs would pass; but with fitted frequencies, this "
-                f"shows the formula and the analysis, not the frequencies. After `{command}` (a download of "
-                "286 MB), also 40 of 40 in twenty topics of 2022",
+                "published values of single topics",
+                f"rerun by `make reproduce` {RERUN_OF_TOPICS}",
+                "[identical](docs/explanation/same-system.md): 20 of 20 in ten topics of 2021 and, after "
+                "`touche data fetch touche-2022-task-2/twenty-topics` (286 MB), 40 of 40 in twenty of 2022. "
+                "This tests the formula and the analysis, not the fitted frequencies",
             ],
             [
-                "published values, re-evaluated from [public runs]"
-                f"({folder}how-to/official-data.md#public-runs) (`touche data fetch --runs`, "
-                "`touche regress --official`)",
-                f"equal: {equal} of {evaluated} "
-                f"({public} of {len(verdicts)} values have a listed public run)",
+                "[public runs](docs/how-to/official-data.md#public-runs)",
+                "evaluated by `touche regress --official` after `touche data fetch --runs`",
+                f"{equal} of {evaluated} published values equal; {public} of {len(verdicts)} have a listed "
+                "public run",
             ],
             [
-                "container images, built again from the same commit",
-                f"[equal]({folder}how-to/verify-an-image.md) to the last byte",
+                "container images",
+                "built again from the same commit",
+                "[equal](docs/how-to/verify-an-image.md) to the last byte",
             ],
             [
                 "scores on whole corpora",
-                "not rerun, because we don't have the corpora. If you do, "
-                f"[report a rerun]({folder}how-to/report-a-rerun.md): "
-                "`touche regress BASELINE --record FILE --by NAME`",
+                "not rerun, because we don't have the corpora",
+                "[report a rerun](docs/how-to/report-a-rerun.md) if you do",
             ],
         ],
     )
@@ -122,27 +115,6 @@ def _cells(records: Sequence[Reproduction]) -> list[str]:
         dict.fromkeys(filter(None, map(judged, records))),
     ]
     return ["<br>".join(cell) or _NOTHING for cell in cells]
-
-
-def summary() -> str:
-    """Returns README's table of baselines: a published value, and the most similar one on a sample."""
-    lines = []
-    for name in in_order():
-        records = _records().get(name, [])
-        published = next((record for record in records if record.expected.published is not None), None)
-        on_sample = [record for record in records if record.sample]
-        if published:
-            dimension = published.expected.dimension
-            on_sample.sort(key=lambda record: (record != published, record.expected.dimension != dimension))
-        sample = on_sample[0] if on_sample else None
-        cells = [
-            _in_words(published, published.expected if published else None),
-            _in_words(sample, sample.sample if sample else None),
-            judged(sample) if sample else "",
-        ]
-        link = f"[{name}](baselines/{name}/README.md)"
-        lines.append([link, method(name), *(cell or _NOTHING for cell in cells)])
-    return table(["baseline", "method", "published", "on a sample", "judged"], lines)
 
 
 def functions() -> str:
@@ -228,12 +200,6 @@ def about(name: str) -> str:
     return (ast.get_docstring(tree) or "").partition("\n")[0].rstrip(".")
 
 
-def method(name: str) -> str:
-    """Returns the method of a baseline in at most five words, from the title of its README."""
-    readme = (ROOT / "baselines" / name / "README.md").read_text(encoding="utf-8")
-    return readme.partition("\n")[0].partition(": ")[2]
-
-
 def exactness(name: str) -> str:
     """Returns how exact a baseline is, in the words of a heading of its README.
 
@@ -304,11 +270,6 @@ def _short(dataset: str) -> str:
 
 def _with_dimension(entry: ExpectedScore) -> str:
     return f"{entry.dimension.removeprefix('relevance-')}&nbsp;{score(entry)}"
-
-
-def _in_words(record: Reproduction | None, entry: ExpectedScore | None) -> str:
-    """Returns a score with task and evaluator, such as ``0.469 (2022 task 2, touche)``."""
-    return f"{score(entry)} ({_short(record.dataset)}, {entry.evaluator})" if record and entry else ""
 
 
 def _image(name: str) -> str:

@@ -158,7 +158,10 @@ def test_links_and_pictures_of_the_page_lead_to_the_repository_of_the_release(wh
     targets = re.findall(r"\]\(([^)]*)\)", page)
     assert len(targets) > 10 and all(re.match("https://|#", value) for value in targets)
     assert "`pip install touche-baselines`" in page and "from a clone" not in page
-    for kind, path in re.findall(rf"{re.escape(REPOSITORY)}/(\w+)/v0\.1\.0/([^)#]*)", page):
+    assert f"Clone [{REPOSITORY}]({REPOSITORY})." in page
+    paths = re.findall(rf"{re.escape(REPOSITORY)}/(\w+)/v0\.1\.0/([^)\"#]*)", page)
+    assert {path for kind, path in paths if kind == "raw"} == {"docs/report.png", "docs/report-phone.png"}
+    for kind, path in paths:
         assert (ROOT / path).exists() and (kind == "raw") == path.endswith(".png")
 
 
