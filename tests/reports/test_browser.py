@@ -1,5 +1,7 @@
 """Reports in a real browser: switches, sorting and opening, at every width, and without scripts."""
 
+import csv
+import re
 from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
@@ -88,6 +90,31 @@ def test_tables_are_sorted_by_their_heads_and_all_heat_maps_alike(tab: Tab) -> N
     for _ in range(2):  # rows without an interval stay last, in both orders
         board.get_by_role("button", name="From").click()
         assert board.locator("tbody tr").last.locator("th").inner_text().startswith("Boots")
+
+
+def saved(tab: Tab, caption: str, kind: str) -> str:
+    """Returns the file that the link below a table saves."""
+    table = tab.locator("table:visible").filter(has=tab.locator("caption", has_text=caption)).first
+    with tab.expect_download() as download:
+        table.locator("xpath=../following-sibling::p[1]").get_by_role("link", name=kind).click()
+    return download.value.path().read_text(encoding="utf-8")
+
+
+def test_every_table_can_be_saved_with_the_figures_that_it_shows(tab: Tab) -> None:
+    scores = list(csv.reader(saved(tab, "of each topic", "CSV").splitlines()))
+    shown = tab.locator("table.heat").first.locator("tbody:not(.depths) tr").first.locator("td")
+    assert [(head[0], head.split()[-1]) for head in scores[0]] == [
+        ("T", "Topic"), ("A", "first"), ("B", "second"), ("s", "spread")
+    ]  # fmt: skip
+    assert [float(value) for value in scores[1][1:]] == [float(text) for text in shown.all_inner_texts()]
+    assert all(re.fullmatch(r"[01]\.\d{3}", value) for value in scores[1][1:])
+    head, row = list(csv.reader(saved(tab, "With", "CSV").splitlines()))
+    assert head[2:4] == ["Difference", "95% interval"] and re.fullmatch(r"[+-][\d.]+ to [+-][\d.]+", row[3])
+    lines = saved(tab, "With", "LaTeX").splitlines()
+    assert lines[0].startswith(r"\begin{tabular}{ll") and r"95\% interval" in lines[2]
+    assert lines[-1] == r"\end{tabular}"
+    visible = tab.locator("table:visible").count()
+    assert tab.get_by_text("This table as a file").locator("visible=true").count() == visible
 
 
 def test_a_topic_opens_by_link_by_a_cell_and_by_keyboard(tab: Tab) -> None:
@@ -222,7 +249,12 @@ def test_the_gallery_has_every_task_and_the_available_runs(
     for dimension, judgments in task.qrels.items():
         stances = qrels.replace(" 0\n", " NO\n").replace(" 1\n", " FIRST\n").replace(" 2\n", " SECOND\n")
         write(f"data/qrels/{judgments.file}", stances if dimension == "stance" else qrels)
-    lines = "".join(f"{topic} Q0 d{n} {n} {9 - n} BM25-Baseline\n" for topic in (2, 3) for n in range(5))
+    numbers = (5, 0, 1, 2, 3, 4)  # the first document is unjudged
+    lines = "".join(
+        f"{topic} Q0 d{number} {rank} {9 - rank} BM25-Baseline\n"
+        for topic in (2, 3)
+        for rank, number in enumerate(numbers)
+    )
     write(f"data/runs/{task.id}/one.run", lines)
     write("data/runs/touche-2021-task-1/other.txt", lines)  # without judgments
     write("data/runs/touche-2020-task-2/README.txt", "no run at all\n")

@@ -69,14 +69,24 @@ def all_notes(
     return tuple(dict.fromkeys(notes))
 
 
-def score_notes(scored: Sequence[Scored], task: Task | None, ranks: Mapping[Scored, OwnRank]) -> list[str]:
-    """Returns why measures lack an evaluator, why the evaluators differ, and the runs' ranks."""
+def score_notes(
+    scored: Sequence[Scored], task: Task | None, ranks: Mapping[Scored, OwnRank] | None
+) -> list[str]:
+    """Returns why measures lack an evaluator, why the evaluators differ, and the runs' ranks.
+
+    Args:
+        scored: the scored runs.
+        task: their task, if there is one.
+        ranks: their ranks among published results; None leaves ranks out, for pages with a leaderboard.
+    """
     groups = by_evaluator(scored)
     measures = dict.fromkeys(scored_run.judged.measure for scored_run in scored)
     return [
         *(sentence for measure in measures for sentence in _without_evaluator(measure)),
         *_grouped(groups, _not_by_trec_eval),
-        *_grouped(groups, lambda group: chain(_disagreement(group), _standing(group, task, ranks))),
+        *_grouped(
+            groups, lambda group: chain(_disagreement(group), _standing(group, task, ranks) if ranks else ())
+        ),
         *_other_sizes(scored),
         *equal_to_published(groups, task),
         *_grouped(groups, partial(_among_reported, task=task)),

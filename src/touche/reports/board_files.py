@@ -18,7 +18,7 @@ class BoardLine:
         team: the team; empty if unknown.
         run: the run's tag, or the run's name in the published table if no tag is printed there.
         is_baseline: whether it's an organizers' published baseline, or a given run of a shipped baseline.
-        is_given: whether the user passed the run.
+        is_yours: whether the user passed the run.
         dimension, evaluator, measure: what the value is.
         value: the mean, with six decimals; None without topics.
         low, high: its 95% interval, or the published one; None if unknown.
@@ -28,7 +28,7 @@ class BoardLine:
     team: str
     run: str
     is_baseline: bool
-    is_given: bool
+    is_yours: bool
     dimension: str
     evaluator: str
     measure: str
@@ -53,7 +53,7 @@ def board_lines(view: View) -> Table[BoardLine]:
                 team=team,
                 run=run,
                 is_baseline=row.look == BASELINE,
-                is_given=row.score is not None,
+                is_yours=row.score is not None,
                 dimension=view.dimension,
                 evaluator=view.evaluator,
                 measure=str(view.measure),

@@ -30,7 +30,7 @@ _STYLE: dict[Any, Any] = {
     "axes.spines.right": False,
 }
 _LOOKS = {  # colour, marker and legend; markers differ for black-and-white prints
-    "given": (_ORANGE, "D", "given runs"),
+    "given": (_ORANGE, "D", "your runs"),
     "baseline": (_BLUE, "s", "baselines"),
     "published": (_GREY, "o", "published results"),
 }

@@ -82,7 +82,7 @@ def task_report(
     warnings = [*reasons_without_test, *all_warnings(scored, task)]
     notes = {
         dimension: score_notes(
-            [scored_run for group in in_dimension for scored_run in group.values()], task, ranks
+            [scored_run for group in in_dimension for scored_run in group.values()], task, ranks=None
         )
         for dimension, in_dimension in by_dimension.items()
     }

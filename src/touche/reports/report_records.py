@@ -197,6 +197,12 @@ class View:
         return {row.name: row for row in self.board if row.kind == GIVEN}
 
     @property
+    def has_unjudged(self) -> bool:
+        """Whether a given run has unjudged results; then the board shows their share and bounds of means."""
+        shares = [row.score.judged for row in self.run_rows.values() if row.score]
+        return any(share is not None and share < 1 for share in shares)
+
+    @property
     def published_count(self) -> int:
         """How many published runs are on the leaderboard."""
         return sum(row.published is not None for row in self.board)
@@ -356,7 +362,7 @@ class TaskReport:
         views: a view per dimension and evaluator, starting with those with the most published results.
         runs: the run files; empty if there are only published results.
         reference: the run that others are compared with; empty if there are fewer than two runs.
-        notes: the runs' ranks, why evaluators differ, and why stances weren't compared, by dimension.
+        notes: why evaluators differ, and why stances weren't compared, by dimension.
         equal_to_published: the verdict on each run that equals a published run in every topic.
         titles: the topics' titles; empty if the topics file is missing.
         topics: first results by ranking name, each document once, best rank first. The name is the topic's
@@ -499,6 +505,10 @@ class TaskReport:
     def views_by(self, evaluator: str) -> list[View]:
         """Returns an evaluator's views, one per dimension."""
         return [view for view in self.views if view.evaluator == evaluator]
+
+    def published_as(self, run: str) -> str:
+        """Returns the name that a given run was published under; empty if it wasn't."""
+        return next((name for view in self.views if (name := view.run_rows[run].published_as)), "")
 
     def mean_rank(self, run: str, evaluator: str) -> float | None:
         """Returns a run's rank among the given runs with a place, averaged over dimensions; None if it has no

@@ -1,4 +1,4 @@
-// Sorting, filtering, another reference, one run beside it, and figures on hover. All else needs no script.
+// Sorting, filtering, another reference, one run beside it, figures on hover, and files. All else needs no script.
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 const named = name => document.querySelector(`select[name=${name}]`);
 const runOf = cell => cell.closest("table").tHead.rows[0].cells[cell.cellIndex].dataset.run;
@@ -84,8 +84,11 @@ const refer = () => {
   for (const place of all(".places span")) place.hidden = Boolean(beside) && ![reference, beside].includes(place.firstChild.textContent);
 };
 for (const each of all(".scripted")) each.hidden = false;
-// Names and tags that are cut off show the rest on focus.
-for (const each of all(".name, .tagged")) if (each.scrollWidth > each.clientWidth) each.tabIndex = 0;
+// Names and tags that are cut off show the rest on focus, and when they are tapped.
+for (const each of all(".name, .tagged")) {
+  if (each.scrollWidth > each.clientWidth) each.tabIndex = 0;
+  each.addEventListener("click", () => each.classList.toggle("whole"));
+}
 for (const name of ["reference", "beside"]) named(name)?.addEventListener("change", refer);
 
 // A board shows the runs whose name, team or tag has all words of its filter, also those that aren't a team's best.
@@ -100,6 +103,53 @@ for (const filter of all(".filter")) {
     }
     status.textContent = words.length ? `${rows.filter(row => !row.hidden).length} of ${rows.length}` : "";
   });
+}
+
+// Tables can be saved as they are shown, except for boards: their files have more columns, and need no script.
+const figure = cell => {
+  if (cell.style.getPropertyValue("--v")) return score(cell).toFixed(3);  // a heat map has no leading zeros
+  const kept = cell.cloneNode(true);
+  for (const each of all("small:not(.tagged), .tag", kept)) each.remove();
+  return kept.textContent;
+};
+const plain = text => {
+  const words = text.replace(/[▲▼↕]/g, "").replace(/−/g, "-").replace(/\s+/g, " ").trim();
+  return words === "–" ? "" : /^\d{1,3}(,\d{3})+$/.test(words) ? words.replaceAll(",", "") : words.replace(/^([+-]?)\.(?=\d+$)/, (_, sign) => `${sign}0.`);
+};
+const grid = table => {
+  const heads = [...table.tHead.rows[0].cells];
+  const line = (row, main, small) => heads.flatMap((head, column) => {
+    const cell = row.cells[column];
+    return cell.hidden ? [] : head.dataset.small ? [main(cell), small(cell)] : [main(cell)];
+  }).map(plain);
+  const rows = all("tbody tr", table).filter(row => row.cells.length === heads.length);
+  return [
+    line(table.tHead.rows[0], head => head.textContent, head => head.dataset.small),
+    ...rows.map(row => line(row, figure, cell => cell.querySelector("small")?.textContent ?? "")),
+  ];
+};
+const csv = rows => rows.map(row => row.map(text => /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text).join(",")).join("\n") + "\n";
+const escaped = text => text.replace(/[\\{}&%$#_~^<>|]/g, sign => ({
+  "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}", "<": "\\textless{}", ">": "\\textgreater{}", "|": "\\textbar{}",
+})[sign] ?? `\\${sign}`);
+const latex = rows => {
+  const [head, ...body] = rows.map(row => `${row.map(escaped).join(" & ")} \\\\`);
+  const columns = rows[0].map((_, column) => rows.slice(1).every(row => /^[-+]?[\d.,]*$/.test(row[column])) ? "r" : "l").join("");
+  return [`\\begin{tabular}{${columns}}`, "\\toprule", head, "\\midrule", ...body, "\\bottomrule", "\\end{tabular}", ""].join("\n");
+};
+for (const table of all("table:not(.board)")) {
+  const link = (words, ending, type, text) => {
+    const each = Object.assign(document.createElement("a"), {textContent: words, href: "#"});
+    each.addEventListener("click", () => {
+      const name = `${document.title} ${table.caption.innerText}`.replace(/[^\w-]+/g, "-").replace(/-+$/, "").toLowerCase();
+      each.download = `${name}.${ending}`;
+      each.href = `data:${type};charset=utf-8,${encodeURIComponent(text(grid(table)))}`;
+    });
+    return each;
+  };
+  const note = Object.assign(document.createElement("p"), {className: "note"});
+  note.append("This table as a file: ", link("CSV", "csv", "text/csv", csv), ", ", link("LaTeX", "tex", "application/x-tex", latex), ".");
+  table.parentElement.after(note);
 }
 
 // A link to a topic opens it, each time it is followed.
