@@ -77,7 +77,7 @@ def test_versions_and_titles_agree_and_versions_are_pinned_in_one_place_each() -
     author = citation["authors"][0]["name"]
     assert citation["version"] == version and f"\n## {version}\n" in (ROOT / "CHANGELOG.md").read_text()
     cited = " ".join((ROOT / "README.md").read_text().replace("\n> ", " ").split())
-    assert f"{author}: {title}. Version {version}" in cited
+    assert f"{author}: {title}. Version {version}, {citation['date-released'].year}." in cited
     pins = (ROOT / "constraints.txt").read_text().replace("_", "-").lower().split()
     names = {re.split("[>=]", requirement)[0] for requirement in project["dependencies"]}
     assert names <= {pin.split("==")[0] for pin in pins} and "pyserini" not in str(pins)
