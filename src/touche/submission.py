@@ -3,14 +3,12 @@
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 from touche import tasks
 from touche.data.places import find_corpus, locate_topics
 from touche.errors import MissingDataError
-from touche.evaluation.linting import Findings, lint_runs
+from touche.evaluation.linting import Findings, ids_in_collection, lint_runs
 from touche.evaluation.teams import AnyTeams
-from touche.tasks import PAIR, Rules
 from touche.trec.run_forms import AnyRuns, run_sources
 from touche.trec.topics import read_topics
 
@@ -56,35 +54,11 @@ def lint(
         notes.append(f"topics are not checked, because topics/{card.topics} is missing")
     folder = find_corpus(corpus)
     if folder is None:
+        look_up = None
         notes.append(f"document ids are not checked, because corpora/{corpus.directory} is missing")
-    look_up = partial(_look_up, folder, card.rules) if folder else None
+    else:
+        from touche.documents.discovery import find_documents  # here, because it takes 34 ms
+
+        look_up = partial(ids_in_collection, find_documents(folder), card.rules)
     findings = lint_runs(sources, card, topics, look_up, teams)
     return replace(findings, notes=(*notes, *findings.notes))
-
-
-def _look_up(folder: Path, rules: Rules, ids_to_find: set[str]) -> tuple[set[str], int]:
-    """Reads a collection until all ids are found and there are enough results.
-
-    Args:
-        folder: the collection's folder.
-        rules: the task's rules.
-        ids_to_find: the documents, or sentences, that runs contain.
-
-    Returns:
-        The ids that were found, and how many results per topic the documents read so far offer.
-    """
-    from touche.documents.discovery import find_documents  # here, because it takes 34 ms
-    from touche.documents.ids import ids_in  # here, because it takes 54 ms
-
-    present: set[str] = set()
-    units = 0  # documents, or sentences if results are pairs of sentences
-    for document in find_documents(folder):
-        ids = ids_in(document, of_sentences=rules.unit == PAIR)
-        present |= ids_to_find.intersection(ids)
-        units += len(ids)
-        # With n = min_results, n + 1 sentences make at least n pairs, and n documents are enough. One
-        # more document costs nothing.
-        if len(present) == len(ids_to_find) and units > rules.min_results:
-            break
-    results = units * (units - 1) if rules.unit == PAIR else units  # a pair's order counts
-    return present, results

@@ -45,7 +45,18 @@ def test_a_board_has_teams_tags_marked_baselines_and_a_title(
     touche: Touche, runs: list[Path], tmp_path: Path
 ) -> None:
     out = tmp_path / "board"
-    options = ("--task", TASK, "--team-per-folder", "--title", "Cats & dogs", "-o", out)
+    baselines = runs[-1].parents[1]
+    options = (
+        "--task",
+        TASK,
+        "--team-per-folder",
+        "--baselines",
+        baselines,
+        "--title",
+        "Cats & dogs",
+        "-o",
+        out,
+    )
     assert touche("report", *runs, *options)[0] == 0
     rows = re.findall('<tr class="(.*?)">.*?<th scope="row">(.*?)</th>', board(out), re.DOTALL)
     texts = {re.sub(r"<[^>]*>", "", name): kind for kind, name in rows}
@@ -64,7 +75,7 @@ def test_a_board_has_teams_tags_marked_baselines_and_a_title(
     )
     latex = file(out, "LaTeX")
     assert "Zorro \\& \\textless{}i\\textgreater{} & swish & " in latex
-    assert "% baselines: bm25 touche-bm25" in latex and "\\bottomrule" in latex
+    assert "bm25 & touche-bm25 (baseline) & " in latex and "\\bottomrule" in latex
 
 
 def test_runs_with_one_tag_are_told_apart_by_their_teams(
@@ -87,12 +98,33 @@ def test_runs_with_one_tag_are_told_apart_by_their_teams(
     assert [line.split()[:2] for line in out.splitlines()[1:4]] == [["a", "one"], ["b", "one"], ["c", "one"]]
 
 
-def test_folders_with_one_name_are_different_teams(touche: Touche, write: Write) -> None:
-    paths = [write(f"{year}/boots/run.txt", run_text(["11"], tag="one")) for year in ("x", "y")]
-    _, out, _ = touche(
-        "evaluate", *paths, "--task", TASK, "--team-per-folder", "--evaluator", "touche", "--format", "csv"
-    )
-    assert [row["team"] for row in csv.DictReader(out.splitlines())] == [str(path.parent) for path in paths]
+def test_folders_with_one_name_belong_to_the_teams_in_which_their_paths_differ(
+    touche: Touche, write: Write
+) -> None:
+    folders = ["in/x/boots", "in/y/boots", "tira/x/1/output", "tira/x/2/output", "tira/z/1/output", "mine"]
+    paths = [write(f"{folder}/run.txt", run_text(["11"], tag=folder[-8:])) for folder in folders]
+    tail = ("--task", TASK, "--team-per-folder", "--evaluator", "touche", "--format", "csv")
+    _, out, _ = touche("evaluate", *paths, *tail)
+    teams = [row["team"] for row in csv.DictReader(out.splitlines())]
+    assert teams == ["x", "y", "x", "x", "z", "mine"]
+    nested = [write(f"{folder}/run.txt", run_text(["11"], tag="t")) for folder in ("a/out", "a/out/b/out")]
+    _, out, _ = touche("evaluate", *nested, *tail)
+    assert [row["team"] for row in csv.DictReader(out.splitlines())] == ["out", "b"]
+
+
+@pytest.mark.usefixtures("plain")
+def test_a_team_s_runs_with_one_tag_have_different_names_everywhere(
+    touche: Touche, write: Write, tmp_path: Path
+) -> None:
+    paths = [
+        write(f"in/{team}/{name}", run_text(["11"], tag="t")) for team in "ab" for name in ("1.txt", "2.txt")
+    ]
+    out = tmp_path / "board"
+    assert touche("report", *paths, "--task", TASK, "--team-per-folder", "-o", out)[0] == 0
+    lines = [*csv.DictReader(file(out, "CSV").splitlines())]
+    assert len({(line["team"], line["run"]) for line in lines}) == 4
+    names = re.findall('<small class="tagged" title="(.*?)">', board(out))
+    assert sorted(names) == sorted(map(str, paths))
 
 
 def test_a_title_is_a_line_above_the_table_and_has_no_place_in_records(
@@ -105,19 +137,21 @@ def test_a_title_is_a_line_above_the_table_and_has_no_place_in_records(
 
 
 @pytest.mark.usefixtures("plain")
-@pytest.mark.parametrize(
-    ("tag", "method", "is_marked"),
-    [
-        ("touche-bm25", "bm25", True),
-        ("touche-bm25-k1=2", "bm25", False),  # with other options
-        ("touche-mine", "mine", False),  # a participant's own
-        ("touche-bm25", "mine", False),
-    ],
-)
-def test_only_runs_of_shipped_baselines_with_default_options_are_baselines(
-    touche: Touche, write: Write, tmp_path: Path, tag: str, method: str, is_marked: bool
+def test_only_what_the_organizer_names_is_a_baseline_whatever_its_metadata_say(
+    touche: Touche, runs: list[Path], write: Write, tmp_path: Path
 ) -> None:
-    path = write("a/run.txt", run_text(["11"], tag=tag))
-    write("a/ir-metadata.yml", METADATA.format(tag=tag, team="T", method=method))
-    touche("report", path, "--task", TASK, "-o", tmp_path / "out")
-    assert ('<span class="tag">baseline</span>' in board(tmp_path / "out")) == is_marked
+    """A participant's copy of a baseline's tag and metadata neither is marked nor becomes the reference."""
+    copy = write("teams/Copy/a.txt", run_text(["11", "12"], tag="touche-bm25"))
+    write("teams/Copy/ir-metadata.yml", METADATA.format(tag="touche-bm25", team="Copy", method="bm25"))
+    command = ("report", copy, *runs, "--task", TASK, "-o", tmp_path / "out")
+    touche(*command)
+    assert '<span class="tag">baseline</span>' not in board(tmp_path / "out")
+    touche(*command, "--baselines", runs[-1].parent)
+    page = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+    marked = re.findall('<tr class="([^"]*shipped[^"]*)"', page)
+    assert len(marked) == page.count('<table class="board">')
+    [reference] = re.findall("<option[^>]* selected>(.*?)</option>", page)
+    assert str(runs[-1]) in reference
+    code, _, err = touche(*command, "--baselines", tmp_path / "nowhere")
+    assert code == 2 and "none of the runs is in " in err
+    assert touche("report", "--all-published", "--baselines", tmp_path, "-o", tmp_path / "all")[0] == 2

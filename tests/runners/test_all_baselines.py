@@ -98,6 +98,39 @@ def test_a_bug_is_named_with_its_type_in_one_line(
     assert "Traceback" in err
 
 
+def test_results_of_another_kind_than_the_task_ranks_do_not_fit(
+    touche: Touche,
+    write: Write,
+    tmp_path: Path,
+    shipped: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Otherwise, a board would have baselines whose scores are 0 because nobody could judge their results."""
+    shipped("bm25", "dirichletlm-pairs")
+    write("out/dirichletlm-pairs/run.txt", "1 Q0 a 1 1 t\n")  # an earlier run
+    code, out, _ = touche("run", "all", "-i", "spot-check/arguments", "-o", tmp_path / "out")
+    assert code == 0 and out.startswith(
+        "dirichletlm-pairs does not fit: the task can't judge its results: 'S"
+    )
+    assert files(tmp_path / "out") == ["bm25", "bm25/ir-metadata.yml", "bm25/run.txt"]
+    _, out, _ = touche("run", "all", "-i", "spot-check/pairs", "-o", tmp_path / "pairs")
+    assert out.splitlines()[0].startswith("bm25 does not fit: the task can't judge its results: ")
+    assert files(tmp_path / "pairs") == [
+        "dirichletlm-pairs", "dirichletlm-pairs/ir-metadata.yml", "dirichletlm-pairs/run.txt"
+    ]  # fmt: skip
+
+
+def test_a_warning_that_several_baselines_cause_is_printed_once(
+    touche: Touche, tmp_path: Path, shipped: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shipped("argsme", "bm25")
+    load = all_baselines.load
+    monkeypatch.setattr(all_baselines, "load", lambda name: load("argsme"))
+    _, _, err = touche("run", "all", "-i", "spot-check/arguments", "-o", tmp_path / "out")
+    assert err.count("wrote ") == 2
+    assert err.count("warning: no argument has the text of its web page") == 1
+
+
 def test_an_earlier_run_is_removed_if_there_is_none_now(
     touche: Touche, write: Write, collection: Path, tmp_path: Path, shipped: Callable[..., None]
 ) -> None:
@@ -183,4 +216,7 @@ def test_regress_on_a_new_task_names_the_command(
 def test_no_shipped_baseline_fails_on_a_kind_of_input_that_it_can_not_rank(part: str, tmp_path: Path) -> None:
     attempts = [*all_baselines.run_all(f"spot-check/{part}", tmp_path)]
     assert [attempt for attempt in attempts if attempt.is_failure] == []
-    assert {attempt.baseline for attempt in attempts if attempt.written} >= {"bm25", "dirichletlm"}
+    written = {attempt.baseline for attempt in attempts if attempt.written}
+    of_part = {"pairs": {"dirichletlm-pairs"}, "images": {"bm25-images", "minsc"}}
+    assert written >= of_part.get(part, {"bm25", "dirichletlm"})
+    assert ("bm25" in written) == (part not in of_part), "it ranks no pairs, and gives images no stance"

@@ -85,10 +85,21 @@ def cli() -> None:
 
 
 class _OnStandardError(logging.Handler):
-    """Prints the library's log lines without breaking a progress bar."""
+    """Prints the library's log lines without breaking a progress bar, and each warning once: a command may
+    read a collection several times.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._printed_warnings = set[str]()
 
     def emit(self, record: logging.LogRecord) -> None:
-        say(f"touche: {record.levelname.lower()}: {record.getMessage()}")
+        message = record.getMessage()
+        if record.levelno == logging.WARNING:
+            if message in self._printed_warnings:
+                return
+            self._printed_warnings.add(message)
+        say(f"touche: {record.levelname.lower()}: {message}")
 
 
 def main() -> None:

@@ -214,7 +214,7 @@ def _run_all(dataset: str, output: str, team: str | None) -> int:
     from touche.runners.all_baselines import Attempt, run_all  # here, because a single run doesn't need it
 
     attempts = list[Attempt]()
-    for attempt in run_all(dataset, Path(output), team=team or "", log=tell):
+    for attempt in run_all(dataset, Path(output), team=team or ""):
         attempts.append(attempt)
         if attempt.written:
             warn(*attempt.written.warnings, subject=attempt.baseline)

@@ -22,7 +22,6 @@ from touche.evaluation.notes import all_warnings
 from touche.evaluation.scores import topics_in_order
 from touche.evaluation.scoring import (
     Judged,
-    Origin,
     Scored,
     check_evaluators,
     ranks_stances,
@@ -305,7 +304,7 @@ def find_reference(
     reference: AnyRun | None,
     sources: Sequence[RunSource],
     runs: Sequence[Run],
-    origins: Mapping[Path, Origin] = MappingProxyType({}),
+    teams: Mapping[Path, str] = MappingProxyType({}),
 ) -> Path | None:
     """Returns the path of the run to compare others with, or None if there is none.
 
@@ -313,7 +312,7 @@ def find_reference(
         reference: the path, name or tag of one of the runs, or a run in memory with the same lines.
         sources: the runs as they were passed.
         runs: the runs as they were read.
-        origins: where the runs come from, which is part of some names.
+        teams: the runs' teams by their paths, which are part of some names.
 
     Raises:
         ToucheError: if the reference isn't one of the runs, or several have its tag or lines.
@@ -321,7 +320,7 @@ def find_reference(
     if reference is None:
         return None
     if is_path(reference):
-        return _path_of(expanded(reference), sources, runs, origins)
+        return _path_of(expanded(reference), sources, runs, teams)
     paths = [source.name for source in sources if source.passed is reference]
     if not paths:
         untagged = run_of(reference).called("")  # a dictionary's names replace tags
@@ -332,9 +331,7 @@ def find_reference(
     return paths[0]
 
 
-def _path_of(
-    name: str, sources: Sequence[RunSource], runs: Sequence[Run], origins: Mapping[Path, Origin]
-) -> Path:
+def _path_of(name: str, sources: Sequence[RunSource], runs: Sequence[Run], teams: Mapping[Path, str]) -> Path:
     """Returns the path of the run with this path, or this key of a dictionary of runs, or else with this tag.
 
     Raises:
@@ -345,7 +342,6 @@ def _path_of(
         for source in sources
         if str(source.name) == name or (is_path(source.passed) and resolved(source.path) == resolved(name))
     ]
-    teams = {path: origin.team for path, origin in origins.items()}
     names = unique_names({run.path: run.tag for run in runs}, teams)
     paths = at_path or [run.path for run in runs if name in (run.tag, names[run.path])]
     if len(paths) > 1:

@@ -1,12 +1,14 @@
 """Lints runs: finds every line that breaks a rule of the task."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
+from touche.documents.document_records import AnyDocument
 from touche.errors import InputError, counted
 from touche.evaluation.run_format import (
     ERROR,
@@ -23,7 +25,7 @@ from touche.trec.by_stance import CountedLines, ranking_names
 from touche.trec.by_stance import counted as counted_lines
 from touche.trec.columns import Columns, Run
 from touche.trec.framed import Table
-from touche.trec.run_forms import RunSource
+from touche.trec.run_forms import RunSource, run_sources
 from touche.trec.runs import MAX_DEPTH, LineError, lines_after_metadata, read_with_errors, split_columns
 
 
@@ -70,6 +72,56 @@ class _Allowed:
 LookUp = Callable[[set[str]], tuple[set[str], int]]
 """Takes the ids that runs name. Returns those that the collection contains, and how many results it offers
 per topic; it may stop counting at the minimum that the rules ask for."""
+
+
+_OTHER_KIND = ("no-pair", "unknown-document", "unknown-stance")
+"""Codes of results of another kind than the task's."""
+
+
+def why_other_kind(run: Path, task: Task, documents: Iterable[AnyDocument]) -> str:
+    """Returns why some of a run's results are of another kind than those that the task ranks, such as pairs
+    instead of documents, as in the first finding about that; empty if none is.
+
+    Args:
+        run: the run's file.
+        task: the task.
+        documents: the collection.
+
+    Raises:
+        ToucheError: if the file is no run, or the collection is broken.
+    """
+    look_up = partial(ids_in_collection, documents, task.rules)
+    findings = lint_runs(run_sources(run), task, None, look_up)
+    return next((finding.message for finding in findings if finding.code in _OTHER_KIND), "")
+
+
+def ids_in_collection(
+    documents: Iterable[AnyDocument], rules: Rules, ids_to_find: set[str]
+) -> tuple[set[str], int]:
+    """Reads a collection until all ids are found and there are enough results; see ``LookUp``.
+
+    Args:
+        documents: the collection.
+        rules: the task's rules.
+        ids_to_find: the documents, or sentences, that runs contain.
+
+    Returns:
+        The ids that were found, and how many results per topic the documents read so far offer.
+    """
+    from touche.documents.ids import ids_in  # here, because it takes 54 ms
+
+    present: set[str] = set()
+    units = 0  # documents, or sentences if results are pairs of sentences
+    for document in documents:
+        ids = ids_in(document, of_sentences=rules.unit == PAIR)
+        present |= ids_to_find.intersection(ids)
+        units += len(ids)
+        # With n = min_results, n + 1 sentences make at least n pairs, and n documents are enough. One
+        # more document costs nothing.
+        if len(present) == len(ids_to_find) and units > rules.min_results:
+            break
+    results = units * (units - 1) if rules.unit == PAIR else units  # a pair's order counts
+    return present, results
 
 
 def lint_runs(

@@ -98,7 +98,7 @@ def doubts(group: ByEvaluator, task: Task | None) -> Iterator[str]:
     """Yields warnings about a run's scores, as sentences."""
     first = _first(group)
     tag = first.run.tag
-    if first.name not in map(one_line, (tag, f"{first.origin.team} ({tag})")):  # see ``unique_names``
+    if first.name not in map(one_line, (tag, f"{first.team} ({tag})")):  # see ``unique_names``
         yield f"several runs have the tag or path {tag!r}, so they have other names here"
     tags = first.run.tags.present
     if len(tags) > 1:

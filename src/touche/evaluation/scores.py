@@ -13,12 +13,11 @@ from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.judged import judged
 from touche.evaluation.leaderboard import OwnRank, is_comparable, rank_of
 from touche.evaluation.notes import all_notes, all_warnings
-from touche.evaluation.origins import origins
 from touche.evaluation.score_columns import mean_columns, stance_columns
 from touche.evaluation.scoring import Judged, Scored, check_evaluators, label_of, ranks_stances, score
 from touche.evaluation.significance import bootstrap_intervals
 from touche.evaluation.stances import ClassScores, StanceEvaluation
-from touche.evaluation.teams import AnyTeams
+from touche.evaluation.teams import AnyTeams, known_teams
 from touche.io.grouping import group_by
 from touche.io.identifiers import in_order
 from touche.io.plain import plain_text
@@ -248,9 +247,9 @@ def evaluate(
     card = None if task is None else tasks.task(task)
     to_judge = judged(card, parse_measures(measure), qrels_source(qrels), any_order=pairs == "any-order")
     check_evaluators(to_judge, evaluators)
-    origin_of_run = origins(sources, teams)
+    team_of_run = known_teams(sources, teams)
     runs_as_read = read_sources(sources, by_stance=ranks_stances(to_judge))
-    scored = score(runs_as_read, to_judge, evaluators, origin_of_run)
+    scored = score(runs_as_read, to_judge, evaluators, team_of_run)
     scores = table(scored, card, with_bounds=bounds)
     for text in scores.warnings:
         warn(text)
@@ -386,7 +385,7 @@ def _subject(scored_run: Scored, task: Task | None) -> dict[str, Any]:
     return {
         "run": str(scored_run.run.path),
         "tag": scored_run.run.tag,
-        "team": scored_run.origin.team,
+        "team": scored_run.team,
         "task": task.id if task else "",
         "dataset": task.dataset if task else "",
         "dimension": scored_run.judged.dimension,

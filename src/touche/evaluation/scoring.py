@@ -64,20 +64,6 @@ class Judged:
         return label_of(self.dimension, self.any_order)
 
 
-@dataclass(frozen=True)
-class Origin:
-    """Where a run comes from.
-
-    Attributes:
-        team: its team; empty if unknown.
-        baseline_tag: the tag of the run that a shipped baseline wrote next to the metadata; empty if another
-            method is named there.
-    """
-
-    team: str = ""
-    baseline_tag: str = ""
-
-
 @dataclass(frozen=True, eq=False)
 class Scored:
     """A run that was scored against one thing with one evaluator.
@@ -90,7 +76,8 @@ class Scored:
         evaluation: the values by topic.
         name: the run's tag, or another name if the tag isn't unique; see ``unique_names``.
         skipped: an error per line that doesn't count, in tasks whose script skips such lines.
-        origin: where the run comes from.
+        team: the run's team; empty if unknown.
+        is_baseline: whether the user says that it's a baseline.
     """
 
     run: Run
@@ -99,12 +86,8 @@ class Scored:
     evaluation: Evaluation
     name: str
     skipped: Sequence[LineError] = ()
-    origin: Origin = Origin()
-
-    @property
-    def is_baseline(self) -> bool:
-        """Whether a shipped baseline wrote the run, with its default options."""
-        return self.run.tag == self.origin.baseline_tag
+    team: str = ""
+    is_baseline: bool = False
 
     @property
     def label(self) -> str:
@@ -130,7 +113,8 @@ def score(
     runs: Sequence[Run],
     judged: Sequence[Judged],
     evaluators: Collection[str] = EVALUATORS,
-    origins: Mapping[Path, Origin] = MappingProxyType({}),
+    teams: Mapping[Path, str] = MappingProxyType({}),
+    baselines: Collection[Path] = (),
 ) -> list[Scored]:
     """Scores each run against each thing with each evaluator that knows the measure.
 
@@ -139,7 +123,8 @@ def score(
         judged: what to score them against.
         evaluators: names in ``EVALUATORS``. If only one evaluator knows a measure, it is used even if it
             isn't among them.
-        origins: where the runs come from, by their paths.
+        teams: the runs' teams by their paths, as far as they are known.
+        baselines: the paths of the runs that are baselines.
 
     Returns:
         The results, run by run.
@@ -149,7 +134,6 @@ def score(
     """
     if not runs:
         raise ToucheError("no run is passed; pass at least one")
-    teams = {path: origin.team for path, origin in origins.items()}
     names = unique_names({run.path: run.tag for run in runs}, teams)
     scored = list[Scored]()
     for run in watched(runs, "evaluating", "runs", len(runs)):
@@ -167,7 +151,8 @@ def score(
                         evaluation=evaluation,
                         name=names[run.path],
                         skipped=skipped,
-                        origin=origins.get(run.path, Origin()),
+                        team=teams.get(run.path, ""),
+                        is_baseline=run.path in baselines,
                     )
                 )
     return scored

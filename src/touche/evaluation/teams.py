@@ -1,18 +1,46 @@
 """Whose runs are whose: the team of each run."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase
-from os.path import realpath  # Path.resolve raises an error for circular links
+from os.path import commonpath, realpath  # Path.resolve raises an error for circular links
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from touche.errors import ToucheError, counted
+from touche.errors import InputError, ToucheError, counted, one_line
+from touche.io.grouping import group_by
 from touche.io.identifiers import quoted
+from touche.tira.metadata import METADATA_FILE, team_of_run
+from touche.trec.run_forms import RunSource
 
 PER_FOLDER = "per-folder"  # each folder contains one team's runs
 AnyTeams: TypeAlias = 'Sequence[str] | Mapping[str, str | Sequence[str]] | Literal["per-folder"] | None'
 """Each run's team, or ``per-folder``, or file name patterns by team."""
+
+
+def known_teams(sources: Sequence[RunSource], teams: AnyTeams = None) -> dict[Path, str]:
+    """Returns each run's team by the run's name, ready to print; an empty name if it's unknown.
+
+    Args:
+        sources: the runs.
+        teams: as for ``teams_of_runs``; None for the teams in ir-metadata.yml next to the runs. Metadata that
+            can't be read names no team.
+
+    Raises:
+        ToucheError: if a run's team is unclear.
+    """
+    if teams is None:
+        named = {source.name: _team_in_metadata(source) for source in sources}
+    else:
+        named = teams_of_runs([source.name for source in sources], teams)
+    return {name: one_line(team).strip() for name, team in named.items()}
+
+
+def _team_in_metadata(source: RunSource) -> str:
+    if source.content is None:  # otherwise there is no folder with metadata
+        with suppress(InputError):
+            return team_of_run(source.path.parent / METADATA_FILE)
+    return ""
 
 
 def teams_of_runs(paths: Sequence[Path], teams: AnyTeams) -> dict[Path, str]:
@@ -44,13 +72,18 @@ def teams_of_runs(paths: Sequence[Path], teams: AnyTeams) -> dict[Path, str]:
 
 
 def _teams_by_folder(paths: Sequence[Path]) -> dict[Path, str]:
-    """Returns the name of each run file's folder, or the folder's path if two folders have this name."""
+    """Returns the name of each run file's folder. If folders of this name are in different places, such as
+    TIRA's ``TEAM/RUN/output``, it's the first name in which their paths differ.
+    """
     folder_of_path = {path: Path(realpath(path.parent)) for path in paths}
-    uses = Counter(folder.name for folder in {*folder_of_path.values()})
-    return {
-        path: folder.name if uses[folder.name] == 1 and folder.name else str(folder)
-        for path, folder in folder_of_path.items()
-    }
+    folders_by_name = group_by({*folder_of_path.values()}, lambda folder: folder.name)
+    team_of_folder = dict[Path, str]()
+    for name, folders in folders_by_name.items():
+        below = len(Path(commonpath(folders)).parts)  # the first part that isn't in all paths
+        for folder in folders:
+            is_told_apart = len(folders) > 1 and below < len(folder.parts)
+            team_of_folder[folder] = folder.parts[below] if is_told_apart else name or str(folder)
+    return {path: team_of_folder[folder] for path, folder in folder_of_path.items()}
 
 
 def _teams_by_pattern(paths: Sequence[Path], patterns: Mapping[str, str | Sequence[str]]) -> dict[Path, str]:

@@ -20,13 +20,12 @@ from touche.evaluation.comparison import (
 )
 from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.judged import judged
-from touche.evaluation.origins import origins
 from touche.evaluation.score_columns import name_in_team
 from touche.evaluation.scores import Score
 from touche.evaluation.scores import table as score_table
 from touche.evaluation.scoring import check_evaluators, ranks_stances, score
 from touche.evaluation.significance import SIGNIFICANT
-from touche.evaluation.teams import AnyTeams
+from touche.evaluation.teams import AnyTeams, known_teams
 from touche.io.formats import HTML, LATEX, MARKDOWN
 from touche.io.grouping import group_by
 from touche.io.tables import Cell, Column, Sheet, three_decimals
@@ -202,9 +201,9 @@ def wide(
     evaluators = [*EVALUATORS] if chosen == "both" else [chosen]
     check_evaluators(to_judge, evaluators)
     runs_as_read = read_sources(sources, by_stance=ranks_stances(to_judge))
-    origin_of_run = origins(sources, teams)
-    scored = score(runs_as_read, to_judge, evaluators, origin_of_run)
-    path = find_reference(reference, sources, runs_as_read, origin_of_run)
+    team_of_run = known_teams(sources, teams)
+    scored = score(runs_as_read, to_judge, evaluators, team_of_run)
+    path = find_reference(reference, sources, runs_as_read, team_of_run)
     tests = list[Comparisons]()
     if every_two or path is not None:
         # Stances aren't tested. With any order of pairs, a run's second record isn't another run.

@@ -3,6 +3,7 @@
 from base64 import b64encode
 from dataclasses import dataclass
 
+from touche.evaluation.score_columns import name_in_team
 from touche.io.formats import LATEX, csv_text
 from touche.io.tables import Column, Sheet, interval, three_decimals
 from touche.reports.report_records import BASELINE, View
@@ -16,8 +17,9 @@ class BoardLine:
     Attributes:
         place: the rank; None for a run without one.
         team: the team; empty if unknown.
-        run: the run's tag, or the run's name in the published table if no tag is printed there.
-        is_baseline: whether it's an organizers' published baseline, or a given run of a shipped baseline.
+        run: the run's tag, or its path if several of the team's runs have this tag. A published run without a
+            tag has its name in the published table.
+        is_baseline: whether it's an organizers' published baseline, or a given run that is marked as one.
         is_yours: whether the user passed the run.
         dimension, evaluator, measure: what the value is.
         value: the mean, with six decimals; None without topics.
@@ -43,7 +45,7 @@ def board_lines(view: View) -> Table[BoardLine]:
     for row in view.board:
         published = row.published.row if row.published else None
         if row.score:
-            team, run = row.score.team, row.score.tag
+            team, run = row.score.team, name_in_team(row.score)
         else:
             assert published is not None  # a row has at least one of them
             team, run = published.team, published.tag or published.run
@@ -75,19 +77,17 @@ def board_csv(view: View) -> str:
 
 
 def board_latex(view: View) -> str:
-    """Returns the address of a leaderboard in LaTeX using booktabs. Baselines are named in the notes."""
+    """Returns the address of a leaderboard in LaTeX using booktabs."""
     lines = board_lines(view)
     columns = [
         Column("", "place"),
         Column("Team", "team"),
-        Column("Run", "run"),
+        Column("Run", lambda line: f"{line.run} (baseline)" if line.is_baseline else line.run),
         Column(str(view.measure), "value", three_decimals),
         Column("95% interval", interval),
     ]
-    baselines = [f"{line.team} {line.run}".strip() for line in lines if line.is_baseline]
-    notes = [f"baselines: {', '.join(baselines)}"] if baselines else []
     title = f"{view.dimension}, {view.evaluator}"
-    return _address("application/x-tex", LATEX.sheet(Sheet(columns, lines, notes, above=[title])) + "\n")
+    return _address("application/x-tex", LATEX.sheet(Sheet(columns, lines, above=[title])) + "\n")
 
 
 def _address(media_type: str, text: str) -> str:

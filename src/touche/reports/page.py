@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from os import PathLike
@@ -14,11 +14,11 @@ from touche.errors import ToucheError
 from touche.evaluation.comparison import find_reference
 from touche.evaluation.evaluators import TREC_EVAL_VERSION
 from touche.evaluation.judged import judged
-from touche.evaluation.origins import origins
-from touche.evaluation.score_columns import page_columns
+from touche.evaluation.score_columns import name_in_team, page_columns
 from touche.evaluation.scoring import ranks_stances, score
-from touche.evaluation.teams import AnyTeams
+from touche.evaluation.teams import AnyTeams, known_teams
 from touche.io.identifiers import as_path
+from touche.io.opening import resolved
 from touche.io.optional import imported
 from touche.io.origin import clone, origin
 from touche.io.progress import watched
@@ -32,6 +32,7 @@ from touche.trec.run_forms import (
     AnyQrels,
     AnyRun,
     AnyRuns,
+    RunSource,
     list_of_runs,
     qrels_source,
     read_sources,
@@ -55,6 +56,7 @@ def report(
     reference: AnyRun | None = None,
     all_published: bool = False,
     teams: AnyTeams = None,
+    baselines: str | PathLike[str] | None = None,
     title: str = "",
     command: str = "touche.report",
 ) -> Path:
@@ -66,10 +68,11 @@ def report(
         output: the folder for the page.
         measure, qrels: another measure, or other qrels, as for ``evaluate``.
         reference: one of the runs, its tag or its path, to compare the others with; by default the
-            organizers' baseline, or else the best run of a shipped baseline, or else the run with the highest
+            organizers' baseline, or else the best run in ``baselines``, or else the run with the highest
             comparable mean.
         all_published: whether to show the published results of all tasks instead.
         teams: each run's team, as for ``lint``; by default the one in ir-metadata.yml next to the run.
+        baselines: a folder, e.g. of ``touche run all``. The runs below it are marked as baselines.
         title: the page's heading; by default the number of runs and the dataset.
         command: the command that the page names.
 
@@ -77,7 +80,8 @@ def report(
         The path of the page.
 
     Raises:
-        ToucheError: if a run is unusable, qrels are missing, or the folder cannot be written.
+        ToucheError: if a run is unusable, qrels are missing, no run is in ``baselines``, or the folder cannot
+            be written.
 
     Examples:
         >>> import tempfile, touche
@@ -99,17 +103,34 @@ def report(
     check_outputs([folder / PAGE_FILE], [source.path for source in inputs if source.content is None])
     to_judge = judged(card, [None if measure is None else str(measure)], judgments)
     runs_as_read = read_sources(sources, by_stance=ranks_stances(to_judge))
-    origin_of_run = origins(sources, teams)
-    scored = score(runs_as_read, to_judge, origins=origin_of_run)
-    path = find_reference(reference, sources, runs_as_read, origin_of_run)
+    team_of_run = known_teams(sources, teams)
+    scored = score(runs_as_read, to_judge, teams=team_of_run, baselines=_below(baselines, sources))
+    path = find_reference(reference, sources, runs_as_read, team_of_run)
     # Without a task, the page is about the user's judgments.
-    part = task_report(scored, card, task or Path(scored[0].judged.file).name, path)
+    about = task or Path(scored[0].judged.file).name
+    part = task_report(scored, card, about, path)
     warnings = different_statistics(sources)
     for text in warnings:
         _log.warning(text)
     part = replace(part, warnings=[*part.warnings, *warnings])
     heading = title or f"{len(part.runs)} run{'s' if len(part.runs) > 1 else ''} of {part.dataset}"
     return write(Report(heading, command, [part]), folder)
+
+
+def _below(folder: str | PathLike[str] | None, sources: Sequence[RunSource]) -> set[Path]:
+    """Returns the names of the runs whose files are below a folder; none without a folder.
+
+    Raises:
+        ToucheError: if no run is below the folder.
+    """
+    if folder is None:
+        return set()
+    parent = Path(resolved(as_path("baselines", folder)))
+    in_files = [source for source in sources if source.content is None]
+    names = {source.name for source in in_files if parent in Path(resolved(source.path)).parents}
+    if not names:
+        raise ToucheError(f"none of the runs is in {folder}; pass the folder of the baselines' runs")
+    return names
 
 
 def write(page: Report, folder: Path) -> Path:
@@ -140,6 +161,7 @@ def write(page: Report, folder: Path) -> Path:
         "short": _short,
         "board_csv": board_csv,
         "board_latex": board_latex,
+        "name_in_team": name_in_team,
     }
     commit = f" (commit {origin(Path(__file__).parent, has_run=True)['revision']})" if clone() else ""
     evaluator = f"trec_eval {TREC_EVAL_VERSION} by pytrec_eval-terrier {version('pytrec_eval-terrier')}"

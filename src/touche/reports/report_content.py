@@ -62,7 +62,7 @@ def task_report(
         dataset: the id of the task, or of a dataset with another corpus, which provides the texts; without a
             task, the file name of the user's judgments.
         reference: the path of the run to compare the others with. By default the organizers' baseline, as
-            submitted or rerun by ``touche run``; if it isn't among the runs, the best run of a shipped
+            submitted or rerun by ``touche run``; if it isn't among the runs, the best run that is marked as a
             baseline, or else the run with the highest comparable mean.
 
     Raises:
@@ -194,8 +194,8 @@ def _files(runs: Sequence[Scored]) -> list[RunFile]:
 
 
 def _default_reference(runs: Sequence[Scored], views: Sequence[View], task: Task | None) -> str:
-    """Returns the run to compare with: an organizers' baseline, or the best run of a shipped baseline, or the
-    best run, if possible a comparable one; empty for a single run. The runs are the best first.
+    """Returns the run to compare with: an organizers' published baseline, or the best run that is marked as a
+    baseline, or the best run, if possible a comparable one; empty for a single run. The runs are best first.
     """
     if len(runs) < 2:
         return ""
@@ -203,9 +203,9 @@ def _default_reference(runs: Sequence[Scored], views: Sequence[View], task: Task
     tags = {*rerun_tags(baselines), *(row.tag for row in baselines)}
     plain_tags = {_plain(tag) for tag in tags}
     baseline_names = [scored_run.name for scored_run in runs if _plain(scored_run.run.tag) in plain_tags]
-    shipped_names = [scored_run.name for scored_run in runs if scored_run.is_baseline]
+    marked_names = [scored_run.name for scored_run in runs if scored_run.is_baseline]
     comparable_names = [row.name for row in views[0].run_rows.values() if not row.doubtful]
-    return next(iter([*baseline_names, *shipped_names, *comparable_names, *views[0].run_rows]))
+    return next(iter([*baseline_names, *marked_names, *comparable_names, *views[0].run_rows]))
 
 
 def _missing_texts(

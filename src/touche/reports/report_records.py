@@ -15,6 +15,7 @@ from typing import Any
 from touche.errors import counted
 from touche.evaluation.comparison import Comparison
 from touche.evaluation.evaluators import Evaluation
+from touche.evaluation.score_columns import name_in_team
 from touche.evaluation.scores import Score
 from touche.io.identifiers import in_order
 from touche.reports.published_results import PublishedResult
@@ -59,7 +60,7 @@ class LeaderboardRow:
         check: how a published value was checked; with empty texts for a value of the user.
         doubtful: whether a given run isn't comparable with others, because documents are unjudged, topics are
             missing, or the judgments aren't the publisher's.
-        is_baseline: whether a given run comes from a shipped baseline.
+        is_baseline: whether a given run is marked as a baseline.
     """
 
     name: str
@@ -74,13 +75,15 @@ class LeaderboardRow:
 
     @property
     def look(self) -> str:
-        """How it is drawn: its ``kind``, or ``baseline`` for a given run of a shipped baseline."""
+        """How it is drawn: its ``kind``, or ``baseline`` for a given run that is marked as one."""
         return BASELINE if self.is_baseline else self.kind
 
     @property
     def label(self) -> str:
-        """The name in plots: a given run's team with its tag if the team is known, otherwise the name."""
-        return f"{self.score.team} ({self.score.tag})" if self.score and self.score.team else self.name
+        """The name in plots: of a given run with a known team, the team with the run's name in it."""
+        if self.score and self.score.team:
+            return f"{self.score.team} ({name_in_team(self.score)})"
+        return self.name
 
     @property
     def shown(self) -> Score | Published:

@@ -1,18 +1,19 @@
 """Runs all shipped baselines on one input, each with its default options."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from touche import tasks
 from touche.baselines.extras import check_extra
 from touche.baselines.loader import load
 from touche.data.datasets import opened
 from touche.data.places import shipped_baselines
 from touche.errors import NotInstalledError, UnsuitableInputError, described
+from touche.evaluation.linting import why_other_kind
 from touche.io.progress import watched
 from touche.runners.baseline_runs import WrittenRun, write_opened_run
-from touche.runners.limits import HERE
 from touche.tira.outputs import remove_earlier_run
 
 
@@ -33,19 +34,17 @@ class Attempt:
     is_failure: bool = False
 
 
-def run_all(
-    dataset: str, output: Path, *, team: str = "", log: Callable[[str], None] = lambda line: None
-) -> Iterator[Attempt]:
+def run_all(dataset: str, output: Path, *, team: str = "") -> Iterator[Attempt]:
     """Runs each shipped baseline that fits an input, and writes its run to the subfolder with its name.
 
-    A baseline fits if it ranks a document for at least one topic. If a subfolder contains an earlier run, and
-    the baseline has none now, the earlier run is removed.
+    A baseline fits if it finds a document for at least one topic and, for a task with a card, if its results
+    are of the task's kind: pairs or documents, with stances that the task has. If a subfolder contains an
+    earlier run, and the baseline has none now, the earlier run is removed.
 
     Args:
         dataset: a dataset's id, or the path of an input directory.
         output: the folder for the subfolders.
         team: the team for the metadata of runs; by default the one in ``TOUCHE_TEAM``, or none.
-        log: receives lines about the input.
 
     Yields:
         What became of each baseline, in the order of their names.
@@ -54,23 +53,13 @@ def run_all(
         ToucheError: if there is no such dataset or folder, or topics or documents are missing in it.
     """
     source = opened(dataset)
+    task = tasks.dataset(dataset)[0] if tasks.is_dataset(dataset) else None
     names = shipped_baselines()
     for name in watched(names, "running", "baselines", len(names)):
         folder = output / name
         try:
             check_extra(name)
-            written = write_opened_run(
-                load(name),
-                nullcontext(source),
-                folder,
-                {},
-                statistics=None,
-                keep_statistics=None,
-                tag="",
-                team=team,
-                runner=HERE,
-                log=log,
-            )
+            written = write_opened_run(load(name), nullcontext(source), folder, team=team)
         except NotInstalledError as error:  # an earlier run stays, e.g. of the baseline's image
             yield Attempt(name, reason=str(error))
             continue
@@ -79,9 +68,15 @@ def run_all(
             is_failure = not isinstance(error, UnsuitableInputError)
             yield Attempt(name, reason=described(error), is_failure=is_failure)
             continue
+        reason = ""
         if len(written.without_hits) == len(source.topics):
+            reason = "it finds no document for any topic"
+        elif task:
+            other = why_other_kind(written.path, task, source.documents)
+            reason = f"the task can't judge its results: {other}" if other else ""
+        if reason:
             _remove_run(folder)
-            yield Attempt(name, reason="it finds no document for any topic")
+            yield Attempt(name, reason=reason)
         else:
             yield Attempt(name, written)
 

@@ -202,14 +202,14 @@ def write_opened_run(
     ranker: Baseline,
     opened: AbstractContextManager[Input],
     folder: Path,
-    options: Mapping[str, Any],
+    options: Mapping[str, Any] = MappingProxyType({}),
     *,
-    statistics: Path | None,
-    keep_statistics: Path | None,
-    tag: str,
-    team: str,
-    runner: str,
-    log: Callable[[str], None],
+    statistics: Path | None = None,
+    keep_statistics: Path | None = None,
+    tag: str = "",
+    team: str = "",
+    runner: str = HERE,
+    log: Callable[[str], None] = _log.debug,
 ) -> WrittenRun:
     """Runs a baseline in this process and writes run.txt and ir-metadata.yml.
 

@@ -61,16 +61,13 @@ def origin_of_run(metadata: Path) -> tuple[str, str, str]:
     return name or "", commit or "unknown", digest or ""
 
 
-def actor_and_method(metadata: Path) -> tuple[str, str, str]:
-    """Returns the team, the tag and the method's name; each is empty if unknown.
+def team_of_run(metadata: Path) -> str:
+    """Returns the team; empty if unknown.
 
     Raises:
         InputError: if the metadata can't be read.
     """
-    record = read_metadata(metadata)
-    keys = (("actor", "team"), ("tag",), ("method", "name"))
-    team, tag, name = (_value_in(record, str, *path) or "" for path in keys)
-    return team, tag, name
+    return _value_in(read_metadata(metadata), str, "actor", "team") or ""
 
 
 def peak_memory_of_run(metadata: Path) -> int | None:
