@@ -27,11 +27,12 @@ import click
 
 from touche import tasks
 from touche.data.fetching import fetch_content
+from touche.data.places import locate
 from touche.data.verifying import git_blob_id
 from touche.errors import ToucheError
 from touche.regression.published_cells import EQUAL, cells_of_run
 from touche.tasks import Task
-from touche.tasks.public_runs import Repository, index_path, over_all_topics, public_runs
+from touche.tasks.public_runs import Repository, index_path, over_all_topics, public_runs, results_of
 
 MOST_BYTES = 100_000_000  # of an archive, and of one run
 MOST_SECONDS = 600
@@ -101,7 +102,12 @@ def results_with_scores_of(task: Task, run: Path, team: str) -> list[tuple[str, 
 
 
 def new_index(task: Task, repository: Repository, found: Sequence[Member]) -> str:
-    """Returns a task's index with the runs that were found, and remarks on the others."""
+    """Returns a task's index with the runs that were found, and remarks on the others. Other repositories in
+    the index stay as they are.
+    """
+    index = public_runs(task)
+    other_runs = [run for other, run in index.runs if other.url != repository.url and run.tags]
+    listed_elsewhere = {(row.team, row.tag) for run in other_runs for row in results_of(task, run)}
     claims = Counter(member.results[0] for member in found if len(member.results) == 1)
     listed = {}
     remarks = []
@@ -113,6 +119,8 @@ def new_index(task: Task, repository: Repository, found: Sequence[Member]) -> st
         elif len(member.results) > 1:
             names = "; ".join(", ".join(name) for name in member.results)
             remarks.append(f"{member.path}: several published results have its scores: {names}")
+        elif member.results[0] in listed_elsewhere:
+            remarks.append(f"{member.path}: the index has another run of {', '.join(member.results[0])}")
         elif claims[member.results[0]] > 1:
             remarks.append(
                 f"{member.path}: another run also has the scores of {', '.join(member.results[0])}"
@@ -120,7 +128,11 @@ def new_index(task: Task, repository: Repository, found: Sequence[Member]) -> st
         else:
             listed[member.results[0]] = member
     results = dict.fromkeys((row.team, row.tag) for row in over_all_topics(task))
-    without_run = [name for name in results if name not in listed]
+    without_run = [
+        name
+        for name in results
+        if not (name in listed or name in listed_elsewhere or name[0] in index.untagged_teams)
+    ]
     url, _, _ = repository.url.partition("!")
     keys_of_archive = [
         "[[repositories]]",
@@ -129,6 +141,7 @@ def new_index(task: Task, repository: Repository, found: Sequence[Member]) -> st
         f"url = {quoted(f'{url}!')}",
     ]
     lines = [HEADER, *(f"# {' '.join(remark.split())}" for remark in remarks)]
+    lines += other_repositories(index_path(task), repository.url)
     lines += [*keys_of_archive, "runs = ["] if listed else []
     runs_of_team = Counter(team for team, _ in listed)
     numbers = Counter[str]()
@@ -156,6 +169,13 @@ def new_index(task: Task, repository: Repository, found: Sequence[Member]) -> st
     return "\n".join(lines) + "\n"
 
 
+def other_repositories(path: Path, url: str) -> list[str]:
+    """Returns the lines of an index on repositories with another address, as they are written there."""
+    text = path.read_text(encoding="utf-8").partition("\n[without_run]")[0]
+    _, *blocks = re.split(r"^(?=\[\[repositories\]\])", text, flags=re.MULTILINE)
+    return [block.strip() + "\n" for block in blocks if f"url = {quoted(url)}" not in block]
+
+
 def quoted(value: object) -> str:
     """Returns a string, number, bool or list of strings in TOML, which writes these like JSON."""
     return json.dumps(value, ensure_ascii=False)
@@ -167,6 +187,14 @@ def quoted(value: object) -> str:
 @click.option("--write", is_flag=True)
 def main(task_ids: Sequence[str], file: Path | None, write: bool) -> None:
     """List the runs in an archive whose runs the index doesn't list yet."""
+    try:
+        list_runs(task_ids, file, write=write)
+    except ToucheError as error:
+        raise click.ClickException(str(error)) from error
+
+
+def list_runs(task_ids: Sequence[str], file: Path | None, *, write: bool) -> None:
+    """Prints the new index of each task, and writes it if asked to."""
     archives = dict[str, bytes]()
     for task_id in task_ids:
         task = tasks.task(task_id)
@@ -182,10 +210,9 @@ def main(task_ids: Sequence[str], file: Path | None, write: bool) -> None:
             raise click.ClickException(
                 f"the archive's git blob id is {blob} instead of {repository.git_blob}"
             )
-        try:
-            found = [*members(task, archive)]
-        except ToucheError as error:
-            raise click.ClickException(str(error)) from error
+        for judgments in task.qrels.values():
+            locate("qrels", judgments.file)  # an error before any run is evaluated
+        found = [*members(task, archive)]
         text = new_index(task, repository, found)
         path = index_path(task)
         click.echo(f"{path.name}\n{text}")

@@ -253,6 +253,20 @@ def test_update_marks_checked_runs_and_different_values(
     assert code == 1 and len(re.findall(r"equal now, but listed as different: 0\.\d+ instead\n", out)) == 5
 
 
+def test_an_index_that_can_not_be_updated_or_whose_runs_can_not_be_checked_is_named(
+    official: Path, index: Callable[[str, str, str], None], touche: Touche
+) -> None:
+    index(TWENTY, '{ file = "zorro",', '{  file = "zorro",')
+    code, _, err = touche("regress", "--official", "--dataset", TWENTY, "--update")
+    problem = "zorro can't be marked as checked, because it isn't on a line of its own; write it in one line"
+    assert code == 2 and problem in err
+    path = public_runs.index_path(tasks.task(TWENTY))
+    text = re.sub(r'(  file = "zorro",.*?), md5 = "\w+"', r"\1", path.read_text())
+    path.write_text(re.sub(r'(  file = "zorro",.*?), git_blob = "\w+"', r"\1", text))
+    code, _, err = touche("regress", "--official", "--dataset", TWENTY)
+    assert code == 2 and "zorro has neither md5 nor git_blob; add one of them" in err
+
+
 def test_a_task_counts_once_and_a_part_of_it_is_refused(folder: Path, touche: Touche) -> None:
     assert verdicts([TWENTY, TWENTY]) == verdicts(TWENTY)
     code, _, err = touche("regress", "--official", "--dataset", f"{PASSAGES}/twenty-topics")

@@ -146,8 +146,8 @@ def test_runs_are_listed_with_the_results_that_have_their_scores(archive: Path, 
     }
     part = TaskReport("cats-2027", tasks.task("cats-2027"), views=[])
     assert part.checked == (
-        "4 published values re-evaluated from the teams' runs; 3 values whose run may be public, but isn't "
-        "listed yet"
+        "4 published values re-evaluated from the teams' runs; 3 values whose run should be public, in an "
+        "archive that nobody has listed yet"
     )
 
 
@@ -192,6 +192,37 @@ def test_two_runs_with_the_scores_of_one_result_are_not_listed(archive: Path, tm
     output = listed("--archive", archive).output
     assert output.count(": another run also has the scores of Katana, one\n") == 2
     assert 'tags = ["one"]' not in output and '"Katana" = ["one"]' in output
+
+
+def test_other_repositories_of_the_index_stay_as_they_are(archive: Path, tmp_path: Path) -> None:
+    """The archive's other run of the same result is named, and not listed a second time."""
+    index = tmp_path / "tasks" / "public-runs" / "cats-2027.toml"
+    other = """[[repositories]]
+page = "https://example.com"
+licence = "MIT"
+url = "https://example.com/runs/"
+runs = [
+    { file = "one", team = "Katana", tags = ["one"], path = "one.txt", md5 = "0" },
+]
+
+"""
+    index.write_text(other + index.read_text().replace('["one", "two"]', '["two"]'))
+    result = listed("--archive", archive, "--write")
+    assert result.exit_code == 0, result.output
+    assert other in index.read_text()
+    found = {run.tags: repository.licence for repository, run in public_runs(tasks.task("cats-2027")).runs}
+    assert found == {("one",): "MIT", **dict.fromkeys([("boots",), ("two",), ("r",)], "none stated")}
+    assert "Run 1/run.txt: the index has another run of Katana, one\n" in result.output
+
+
+def test_missing_judgments_and_a_broken_index_are_errors_in_sentences(archive: Path, tmp_path: Path) -> None:
+    index = tmp_path / "tasks" / "public-runs" / "cats-2027.toml"
+    (tmp_path / "qrels" / "cats-2027.qrels").unlink()
+    result = listed("--archive", archive)
+    assert result.exit_code == 1 and "cats-2027.qrels" in result.output
+    index.write_text(index.read_text().replace('["z"]', '["y"]'))
+    result = listed("--archive", archive)
+    assert result.exit_code == 1 and "no published result of Zorro, y" in result.output
 
 
 def test_another_archive_is_refused(archive: Path) -> None:

@@ -357,7 +357,7 @@ def test_what_was_re_evaluated_is_said_once_on_pages_about_published_results(tmp
     parts = [part for part in published_parts() if part.task in (not_listed, not_public, mixed)]
     checked = {part.dataset: part.checked for part in parts}
     assert checked == {
-        not_listed.id: "The teams' runs are public, but not checked yet",
+        not_listed.id: "The teams' runs should be public, in an archive that nobody has listed yet",
         not_public.id: sentence,
         mixed.id: "11 published values re-evaluated from the teams' runs; 1 value without a public run",
     }

@@ -209,11 +209,13 @@ def _comparisons(compared: Sequence[Comparison], bounds: Sequence[Column], is_sh
     shown = _closest_significant(compared) if is_short else compared
     if len(shown) < len(compared):
         if not is_any_significant:
-            selection = "the smallest differences"
+            selection = "the smallest differences, in turn above and below each run in each dimension"
         elif len(shown) == sum(row.significant for row in compared):
             selection = "the significant differences"
         else:
-            selection = "the smallest significant differences above and below each run"
+            selection = (
+                "the smallest significant differences, in turn above and below each run in each dimension"
+            )
         total = counted(len(compared), "row")
         notes.append(f"{len(shown)} of {total}: {selection}; print all with --all")
     return Sheet([*tests, *bounds, *_COUNTS], shown, notes)
@@ -225,9 +227,13 @@ def _closest_significant(compared: Sequence[Comparison]) -> list[Comparison]:
     published runs a run lies between.
     """
     candidates = [row for row in compared if row.significant] or [*compared]
-    by_side = group_by(candidates, lambda row: (row.path_a, row.dimension, row.difference > 0)).values()
-    by_size = [sorted(rows, key=lambda row: abs(row.difference)) for rows in by_side]
-    # The first row of each group, then the second of each, and so on.
-    in_turn = chain.from_iterable(zip_longest(*by_size))
-    chosen = [*islice((row for row in in_turn if row is not None), _MAX_PUBLISHED)]
-    return [row for row in candidates if row in chosen]
+
+    def side(position: int) -> tuple[str, str, bool]:
+        row = candidates[position]
+        return row.path_a, row.dimension, row.difference > 0
+
+    by_size = sorted(range(len(candidates)), key=lambda position: abs(candidates[position].difference))
+    # The first row of each side, then the second of each, and so on.
+    in_turn = chain.from_iterable(zip_longest(*group_by(by_size, side).values()))
+    shown = {*islice((position for position in in_turn if position is not None), _MAX_PUBLISHED)}
+    return [row for position, row in enumerate(candidates) if position in shown]

@@ -16,7 +16,7 @@ from touche.data.public_run_sources import public_run_source
 from touche.data.publishers import Source
 from touche.data.sources import find_source
 from touche.data.verifying import DIFFERS, verify
-from touche.errors import ToucheError
+from touche.errors import InputError, ToucheError
 from touche.evaluation.scores import evaluate
 from touche.io.formats import json_text
 from touche.io.identifiers import optional_path
@@ -243,9 +243,18 @@ def _difference_of(cell: Cell) -> Difference:
 
 
 def _update_index(path: Path, run: PublicRun, cells: Sequence[Cell]) -> None:
-    """Marks a run as checked in its index, which lists one run per line."""
+    """Marks a run as checked in its index, which lists one run per line.
+
+    Raises:
+        InputError: if the run isn't on a line of its own.
+    """
     lines = path.read_text(encoding="utf-8").splitlines()
-    number = next(number for number, line in enumerate(lines) if f'{{ file = "{run.file}",' in line)
+    beginning = f'{{ file = "{run.file}",'
+    numbers = [number for number, line in enumerate(lines) if beginning in line and " }," in line]
+    if len(numbers) != 1:
+        problem = f"{run.file} can't be marked as checked, because it isn't on a line of its own"
+        raise InputError(path, problem, f"write it in one line with single blanks: {beginning} ... }},")
+    [number] = numbers
     line = re.sub(r", checked = true.*(?= },)", "", lines[number])
     marks = ", checked = true"
     different = [_as_toml(_difference_of(cell)) for cell in cells if cell.verdict == DIFFERENT]

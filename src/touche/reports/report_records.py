@@ -416,13 +416,13 @@ class TaskReport:
 
     @cached_property
     def checked(self) -> str:
-        """Which published values were re-evaluated, in words; empty for a user's own task."""
+        """Which published values were re-evaluated, in words; empty without an index of public runs."""
         verdicts = Counter(check.verdict for check in checks(self.task).values()) if self.task else Counter()
         if not verdicts:
             return ""
         not_listed = verdicts[NOT_LISTED]
         if not_listed == verdicts.total():
-            return "The teams' runs are public, but not checked yet"
+            return "The teams' runs should be public, in an archive that nobody has listed yet"
         not_public = verdicts[NOT_PUBLIC]
         if not_public == verdicts.total():
             return "The teams' runs aren't public, so published values can't be re-evaluated"
@@ -435,7 +435,8 @@ class TaskReport:
         if verdicts[NOT_EVALUATED]:
             parts.append(f"{counted(verdicts[NOT_EVALUATED], 'value')} with a public run not re-evaluated")
         if not_listed:
-            parts.append(f"{counted(not_listed, 'value')} whose run may be public, but isn't listed yet")
+            values = counted(not_listed, "value")
+            parts.append(f"{values} whose run should be public, in an archive that nobody has listed yet")
         if not_public:
             parts.append(f"{counted(not_public, 'value')} without a public run")
         return "; ".join(parts)

@@ -45,7 +45,8 @@ class PublicRun(Strict, frozen=True):
         team: the team in the published tables.
         tags: the run's tags there, which may differ between tables. Without tags, the one in the file counts.
         bytes: the file's size; 0 if unknown.
-        md5, git_blob: md5 and git blob id of the unpacked file; only one of them may be empty.
+        md5, git_blob: md5 and git blob id of the unpacked file; only one of them may be empty if the file can
+            be fetched.
         checked: whether the run has been re-evaluated. ``touche regress --official --update`` writes it.
         different: the published values that weren't reproduced then.
     """
@@ -133,12 +134,14 @@ def public_runs(task: Task) -> PublicRuns:
     """Returns a task's public runs.
 
     Raises:
-        InputError: if the index is broken, or a published result isn't listed exactly once.
+        InputError: if the index is broken, a published result isn't listed exactly once, or a run that can be
+            fetched has no checksum.
     """
     path = index_path(task)
     if not path.exists():  # a user's task
         return PublicRuns()
     index = read_record(path, PublicRuns)
+    _check_checksums(path, index)
     listed = Counter(row for _, run in index.runs if run.tags for row in results_of(task, run))
     for team, tags in index.without_run.items():
         for tag in tags:
@@ -155,6 +158,13 @@ def public_runs(task: Task) -> PublicRuns:
             name = f"{row.team}, {row.tag}"
             raise InputError(path, f"no entry for {name}", "add its run to runs, or its tag to without_run")
     return index
+
+
+def _check_checksums(path: Path, index: PublicRuns) -> None:
+    for repository, run in index.runs:
+        if repository.url and not (run.md5 or run.git_blob):
+            remedy = "add one of them, so that the fetched file can be checked"
+            raise InputError(path, f"{run.file} has neither md5 nor git_blob", remedy)
 
 
 def index_path(task: Task) -> Path:
@@ -192,10 +202,7 @@ def value_name(row: Any) -> str:
 
 
 def checks(task: Task) -> dict[Published, Check]:
-    """Returns for each published result over all topics how it was checked.
-
-    Empty for a user's own task or judgments.
-    """
+    """Returns for each published result over all topics how it was checked; empty without an index."""
     if not task.published or not index_path(task).exists():
         return {}
     index = public_runs(task)
