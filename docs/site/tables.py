@@ -27,7 +27,7 @@ from touche.tasks.own_measures import OWN_MEASURES
 ROOT = Path(__file__).parents[2]
 MEASURED = ROOT / "docs" / "site" / "measured.toml"
 _NOTHING = "–"
-RERUN_OF_TOPICS = "with word frequencies fitted to the official run's scores, ranking the judged passages"
+RERUN_OF_TOPICS = "with word frequencies fitted to the official run's scores, ranking part of the corpus"
 """How published values of single topics were rerun, in the same words on all pages."""
 
 

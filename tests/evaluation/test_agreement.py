@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from scipy.stats import kendalltau
 
+import touche
 from conftest import Touche, Write
 from random_examples import given, st
 from spotcheck import run_text
@@ -178,3 +179,13 @@ def test_runs_that_cannot_be_compared(
     monkeypatch.chdir(write("best.txt", run_text()).parent)
     code, _, err = touche("overlap", *options.split())
     assert (code, err.count("\n")) == (2, 1) and problem in err
+
+
+def test_runs_with_equal_results_are_identical_even_where_nothing_is_published() -> None:
+    """Also if no values of topics are published for the task, and if nothing is judged."""
+    run = touche.run("bm25", "spot-check/arguments", k1=1.2)
+    assert touche.overlap([run, run.called("another tag")], "spot-check/arguments").notes == (
+        "All results are equal: identical.",
+    )
+    other = touche.run("bm25", "spot-check/arguments", k1=1.3)
+    assert not touche.overlap([run, other], "spot-check/arguments").notes

@@ -87,6 +87,8 @@ def test_an_official_run_is_its_published_row_and_no_other_of_its_team(
     else:
         assert (itself.verdict, itself.equal) == (IDENTICAL, itself.values)
         assert itself.values == 100
+    sentence = " ".join(touche.evaluate(official / "runs" / task_id / file, task_id).notes)
+    assert f"{itself.equal} of 100 topic values are equal: {itself.verdict}. " in sentence
     others = {
         row.tag: close_to(task_id, dimensions(row), values, row.tag)
         for row in rows.values()

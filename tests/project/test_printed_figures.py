@@ -61,8 +61,8 @@ def test_readme_fits_on_one_screen_per_door() -> None:
 
 
 def test_reruns_of_single_topics_are_described_in_the_same_words_everywhere() -> None:
-    """They read the judged passages and used fitted numbers, so no place may claim more."""
-    words = "with word frequencies fitted to the official run's scores, ranking the judged passages"
+    """They ranked part of the corpus, with fitted numbers, so no place may claim more."""
+    words = "with word frequencies fitted to the official run's scores, ranking part of the corpus"
     pages = ["README.md", "docs/explanation/replication.md"]
     pages += [f"baselines/{name}/README.md" for name in ("bm25", "dirichletlm")]
     for page in pages:

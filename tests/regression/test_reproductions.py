@@ -134,7 +134,7 @@ def test_the_page_links_a_public_run_and_says_the_verdict(log: Path, monkeypatch
     append_to_log(log, [rerun(TASK, 0.626, run="https://example.org/run.txt", md5="0" * 32)])
     append_to_log(log, [rerun(ten, 0.5, expected=0.5, topics=10, reproduced=9)])
     assert '<a href="https://example.org/run.txt">the run</a>' in page()
-    assert "ranking the judged passages.</b>\n9 of 10 topic values are equal." in page()
+    assert "ranking part of the corpus.</b>\n9 of 10 topic values are equal." in page()
 
 
 def test_reproduced_topics_and_samples_are_shown_by_the_command(touche: Touche, log: Path) -> None:

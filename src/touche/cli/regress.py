@@ -175,7 +175,7 @@ def _check_log(file: str, format: str) -> int:
 def _measured(checked: log_checking.CheckedRow) -> str:
     """Says what gave an accepted row's score again."""
     names = listed(checked.measured)
-    return f"the same in {names}" if names else "not measured again, because data are missing"
+    return f"the same in {names}" if names else "its form only: data to measure the score again are missing"
 
 
 def _as_printed(value: float) -> str:

@@ -21,7 +21,7 @@ from touche.evaluation.equality import are_equal, without_last_digits
 from touche.evaluation.judged import judged
 from touche.evaluation.leaderboard import unjudged_limit
 from touche.evaluation.notes import all_warnings
-from touche.evaluation.same_system import same_system
+from touche.evaluation.same_system import IDENTICAL, same_system
 from touche.evaluation.scoring import Scored, ranks_stances, score, unique_names
 from touche.io.grouping import group_by
 from touche.io.identifiers import in_order
@@ -199,8 +199,8 @@ def _verdicts(
         scored: the scores of all runs, computed by the organizers' script.
 
     Returns:
-        No sentence for runs with many unjudged documents among their first, nor if the measure isn't nDCG@5,
-        whose values are published.
+        For different runs, no sentence if many documents among their first are unjudged, or if the measure
+        isn't nDCG@5, whose values are published.
     """
     values = {
         path: {one.judged.dimension: one.evaluation.per_topic for one in of_run}
@@ -211,10 +211,13 @@ def _verdicts(
     unjudged = {one.run.path for one in scored if one.evaluation.unjudged > limit}
     verdicts = []
     for a, b in pairs:
-        if {a.path, b.path} & unjudged:  # a warning names them
+        if a.called("") == b.called(""):
+            verdict = f"All results are equal: {IDENTICAL}."
+        elif {a.path, b.path} & unjudged:  # a warning names them
             continue
-        fitted = has_other_statistics(b.path)
-        verdict = same_system(task, str(measure), values[a.path], values[b.path], a.tag, fitted=fitted)
+        else:
+            fitted = has_other_statistics(b.path)
+            verdict = same_system(task, str(measure), values[a.path], values[b.path], a.tag, fitted=fitted)
         if verdict:
             verdicts.append(f"{names[a.path]} and {names[b.path]}: {verdict}" if len(pairs) > 1 else verdict)
     return tuple(verdicts)

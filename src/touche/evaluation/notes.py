@@ -3,7 +3,6 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
-from pathlib import Path
 
 import numpy as np
 
@@ -27,18 +26,19 @@ from touche.evaluation.leaderboard import (
     unjudged_limit,
     why_no_rank,
 )
-from touche.evaluation.same_system import same_system
+from touche.evaluation.same_system import REPRODUCED, closeness, same_system, verdict_sentences
 from touche.evaluation.scoring import ByEvaluator, Judged, Scored, by_evaluator
 from touche.evaluation.significance import differences_of
 from touche.evaluation.stances import StanceEvaluation
 from touche.io.grouping import group_by
 from touche.io.identifiers import in_order
 from touche.tasks import MACRO_F1, MEASURE_OF_QUESTION, STANCE, Measure, Task
-from touche.tasks.per_topic import equal_runs
+from touche.tasks.per_topic import equal_runs, runs_with_topics
 from touche.tasks.reported import reported_results
 from touche.tasks.task_records import CUTOFF, UNKNOWN, rounded
 from touche.tira.metadata import has_other_statistics
 from touche.trec.by_stance import topic_in
+from touche.trec.columns import Run
 
 _SHOWN_TOPICS = 5  # topics in a list; the others are counted
 
@@ -146,14 +146,15 @@ def _not_by_trec_eval(group: ByEvaluator) -> Iterator[str]:
 
 
 def equal_to_published(groups: Iterable[ByEvaluator], task: Task | None) -> Iterator[str]:
-    """Yields the verdict on each run that equals a published run in every topic and ranked dimension.
+    """Yields the verdict on each run that equals a published run in every topic and ranked dimension, and on
+    each that is the published run with its tag, except for a few topics.
 
     Args:
         groups: the runs' scores in all ranked dimensions. Without one of them, no run equals a published one.
         task: their task, if there is one.
     """
     by_run: dict[tuple[str, str], dict[str, Mapping[str, float]]] = {}  # then by dimension and topic
-    paths: dict[str, Path] = {}
+    runs: dict[str, Run] = {}
     for group in groups:
         first = _first(group)
         if first.is_ranking and first.judged.is_official and not first.judged.any_order:
@@ -161,10 +162,13 @@ def equal_to_published(groups: Iterable[ByEvaluator], task: Task | None) -> Iter
             evaluation = (group.get("touche") or first).evaluation
             values_of_run = by_run.setdefault((first.name, str(first.judged.measure)), {})
             values_of_run[first.judged.dimension] = evaluation.per_topic
-            paths[first.name] = first.run.path
+            runs[first.name] = first.run
+    if task is None:
+        return
     for (name, measure), values in by_run.items():
-        equal = equal_runs(task, measure, values) if task else []
-        if task and equal:
+        fitted = has_other_statistics(runs[name].path)
+        equal = equal_runs(task, measure, values)
+        if equal:
             rows = " and ".join(f"{row.name} ({row.tag})" for row in equal)
             intervals = [
                 f"; the published interval of {row.name} for {row.dimension}, {row.low:.3f} to "
@@ -173,9 +177,17 @@ def equal_to_published(groups: Iterable[ByEvaluator], task: Task | None) -> Iter
                 if row.low is not None and row.high is not None
             ]
             # The published values are equal to these.
-            fitted = has_other_statistics(paths[name])
             verdict = same_system(task, measure, values, values, equal[0].tag, fitted=fitted).rstrip(".")
             yield f"{name}, published as {rows}: {verdict}{''.join(intervals)}"
+            continue
+        for published in runs_with_topics(task, measure):
+            tag = published.tag
+            if tag == runs[name].tag and published.values.keys() == values.keys():
+                close = closeness(task, measure, published.values, values, tag)
+                if close and close.verdict == REPRODUCED:
+                    original = f"{published.team} ({tag}), the published run with its tag"
+                    verdict = verdict_sentences(close, fitted=fitted).rstrip(".")
+                    yield f"{name}, next to {original}: {verdict}"
 
 
 def _among_reported(group: ByEvaluator, task: Task | None) -> Iterator[str]:

@@ -82,7 +82,8 @@ def published_topics(
         check_text("team", team)
     values = values_of_topics(task_with_id(task))
     if not values:
-        note = f"{task} has no published values of topics; {choice(task, tasks_with_topics())}"
+        others = ", ".join(tasks_with_topics())
+        note = f"{task} has no published values of topics; these tasks have some: {others}"
         return Table(PublishedTopic, (), notes=(note,))
     teams = dict.fromkeys(value.row.name for value in values)
     if team is not None:
