@@ -115,7 +115,7 @@ def _cells(records: Sequence[Reproduction]) -> list[str]:
     first = records[0]
     options = " ".join(first.expected.arguments)
     cells = [
-        [_short(first.dataset), *([f"`{options}`"] if options else [])],
+        [short(first.dataset), *([f"`{options}`"] if options else [])],
         [_with_dimension(record.expected) for record in records if record.expected.published is not None],
         [_with_dimension(record.sample) for record in records if record.sample],
         dict.fromkeys(record.expected.evaluator for record in records),
@@ -296,7 +296,7 @@ def _logged_shares() -> Mapping[tuple[str, ...], float | None]:
     return {(row.baseline, row.dataset, row.dimension, row.evaluator): row.judged for row in log}
 
 
-def _short(dataset: str) -> str:
+def short(dataset: str) -> str:
     """Returns a task as a row shows it, such as ``2020 task 1, version 1``."""
     name = dataset.removeprefix("touche-").replace("-task-", " task ").replace("-v1", ", version 1")
     return name.replace("beir-webis-touche2020", "BEIR")
@@ -308,7 +308,7 @@ def _with_dimension(entry: ExpectedScore) -> str:
 
 def _in_words(record: Reproduction | None, entry: ExpectedScore | None) -> str:
     """Returns a score with task and evaluator, such as ``0.469 (2022 task 2, touche)``."""
-    return f"{score(entry)} ({_short(record.dataset)}, {entry.evaluator})" if record and entry else ""
+    return f"{score(entry)} ({short(record.dataset)}, {entry.evaluator})" if record and entry else ""
 
 
 def _image(name: str) -> str:
