@@ -13,13 +13,15 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
+import material
+from jinja2 import Environment, FileSystemLoader
 from latex2mathml.converter import convert
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 import cells
-import matrix
+import reproductions_page
 import same_system
 import tables
 from touche import tasks
@@ -49,6 +51,8 @@ _NOTEBOOKS = tables.ROOT / "docs" / "notebooks"
 _FOLDER = "reference/baselines"
 _README = "README.md"
 _HOME = "index.md"
+_GALLERY = "Published results of Touché"
+_ICONS = Path(material.__file__).parent / "templates" / ".icons"
 
 
 def on_config(config: MkDocsConfig) -> None:
@@ -62,14 +66,17 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
     """Makes a page for each baseline, each task with published results, and each notebook."""
     for name in shipped_baselines():
         files.append(File.generated(config, f"{_FOLDER}/{name}.md", content=_baseline_page(name)))
+    header = _header(config)
     for name, page in _gallery().items():
         if name != PAGE_FILE:
-            files.append(File.generated(config, f"gallery/{name}", content=page))
+            with_header = page.replace("<header>", f"{header}<header>", 1)
+            files.append(File.generated(config, f"gallery/{name}", content=with_header))
     for notebook in sorted(_NOTEBOOKS.glob("*.ipynb")):
         page = f"{_NOTEBOOKS.name}/{notebook.stem}.md"
         files.append(File.generated(config, page, content=cells.as_markdown(notebook)))
-    style = package_files("touche.reports").joinpath("templates", "field.css").read_text(encoding="utf-8")
-    files.append(File.generated(config, "assets/field.css", content=style))
+    for name in ("field.css", "field.js"):
+        content = package_files("touche.reports").joinpath("templates", name).read_text(encoding="utf-8")
+        files.append(File.generated(config, f"assets/{name}", content=content))
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
@@ -153,11 +160,25 @@ def _address(target: str, page: str) -> str:
     return f"{REPOSITORY}/blob/main/{path}{hash}{anchor}" if REPOSITORY else ""
 
 
+def _header(config: MkDocsConfig) -> str:
+    """Returns the theme's header as HTML, for the gallery's pages that aren't made from Markdown."""
+    sections = {}
+    for section in config.nav or ():
+        [(title, pages)] = section.items()
+        first = pages if isinstance(pages, str) else pages[0]
+        sections[title] = relpath(first, "gallery").replace(".md", ".html")
+    icons = [config.theme["icon"]["logo"], *(each["toggle"]["icon"] for each in config.theme["palette"])]
+    logo, light, dark = [(_ICONS / f"{icon}.svg").read_text(encoding="utf-8") for icon in icons]
+    templates = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=False)
+    template = templates.get_template("header.html.j2")
+    return template.render(name=config.site_name, sections=sections, logo=logo, light=light, dark=dark)
+
+
 @cache
 def _gallery() -> Mapping[str, str]:
     """Returns the pages of a report on all published results and on the runs of make demo, by their names."""
     toy = [_part_on_toys(folder) for folder in sorted((tables.ROOT / "build" / "demo").glob("*"))]
-    report = Report("Results", "make site", [*published_parts(), *toy], gallery=True, site=True)
+    report = Report(_GALLERY, "make site", [*published_parts(), *toy], gallery=True)
     with TemporaryDirectory() as folder:
         write(report, Path(folder))
         return {path.name: path.read_text(encoding="utf-8") for path in Path(folder).glob("*.html")}
@@ -211,7 +232,7 @@ _GENERATED: Mapping[str, Callable[[], str]] = {
     "field": _field,
     "note_on_means": lambda: f"{note_on_means()}.",
     "readme": lambda: (tables.ROOT / _README).read_text(encoding="utf-8"),
-    "reproductions": matrix.matrix,
+    "reproductions": reproductions_page.page,
     "same_system_rules": same_system.rules_table,
     "same_system_topics": same_system.topics_table,
 }

@@ -109,7 +109,7 @@ def _cells(records: Sequence[Reproduction]) -> list[str]:
     first = records[0]
     options = " ".join(first.expected.arguments)
     cells = [
-        [_short(first.dataset), *([f"`{options}`"] if options else [])],
+        [short(first.dataset), *([f"`{options}`"] if options else [])],
         [_with_dimension(record.expected) for record in records if record.expected.published is not None],
         [_with_dimension(record.sample) for record in records if record.sample],
         dict.fromkeys(record.expected.evaluator for record in records),
@@ -263,7 +263,7 @@ def _logged_shares() -> Mapping[tuple[str, ...], float | None]:
     return {(row.baseline, row.dataset, row.dimension, row.evaluator): row.judged for row in log}
 
 
-def _short(dataset: str) -> str:
+def short(dataset: str) -> str:
     """Returns a task as a row shows it, such as ``2020 task 1, version 1``."""
     name = dataset.removeprefix("touche-").replace("-task-", " task ").replace("-v1", ", version 1")
     return name.replace("beir-webis-touche2020", "BEIR")

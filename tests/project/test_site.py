@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
+import touche
 from conftest import ROOT
 from pages import type_in
 from touche import baselines
@@ -54,10 +55,13 @@ def test_each_baseline_has_a_page_with_its_options_and_scores(site: Path) -> Non
 def test_the_gallery_leads_to_tasks_and_to_the_toy_collection(site: Path) -> None:
     front = (site / "gallery" / "index.html").read_text()
     pages = re.findall(r'<h2><a href="([^"]*)">', front)
+    assert re.findall(r'<p><a href="#(touche-20[^"]*|beir-[^"]*)">', front) == [page[:-5] for page in pages]
     assert len(pages) == sum(bool(task.published) for task in all_tasks().values())
     assert {path.name for path in (site / "gallery").glob("*.html")} >= {*pages, "index.html"}
     task = (site / "gallery" / "touche-2022-task-2.html").read_text()
     assert 'href="spot-check--passages.html"' in front and 'href="index.html"' in task
+    tabs = re.findall(r'<a href="([^"]*)" class="md-tabs__link"> ([\w-]+) </a>', front)
+    assert tabs == re.findall(r'<li><a href="([^"]*)"(?: aria-current="true")?>([\w-]+)</a>', task) != []
     assert ">touche-bm25<" in re.sub(r"\s+", "", (site / "gallery" / "spot-check--passages.html").read_text())
 
 
@@ -96,20 +100,21 @@ def test_search_works_from_disk_and_no_page_is_wider_than_a_phone(site: Path, ch
 
 
 @pytest.mark.parametrize(("width", "scheme"), WINDOWS)
-def test_a_cell_of_the_matrix_opens_the_commands_that_rerun_it(
+def test_a_row_of_the_reproductions_opens_the_commands_that_rerun_it(
     site: Path, chromium: "Browser", width: int, scheme: Literal["light", "dark"]
 ) -> None:
     context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     context.grant_permissions(["clipboard-read", "clipboard-write"])
     tab = context.new_page()
     tab.goto((site / "reference" / "reproductions.html").as_uri())
-    cell = tab.get_by_role("button", name="bm25 on touche-2022-task-2", exact=True)
-    shown = "0.469", "sample 0.435, judged 0.85", "40 of 40 values in 20 topics"
-    assert all(part in cell.inner_text() for part in shown)
+    row = tab.get_by_role("button", name="bm25 on touche-2022-task-2", exact=True)
+    score = "2022 task 2 0.469 relevance, nDCG@5, and 2 more"
+    rerun = "✓ 40 of 40 values in 20 topics sample 0.435, judged 0.85"
+    assert row.inner_text().split() == [*score.split(), *rerun.split()]
     lightest = {"light": range(128, 256), "dark": range(128)}[scheme]
     background = tab.evaluate("getComputedStyle(document.body).backgroundColor")
     assert int(re.findall("[0-9]+", background)[0]) in lightest
-    cell.click()
+    row.click()
     commands = tab.locator("#bm25--touche-2022-task-2")
     box = commands.bounding_box()
     assert box and box["x"] >= 0 and box["x"] + box["width"] <= width and box["height"] <= 900
@@ -119,6 +124,47 @@ def test_a_cell_of_the_matrix_opens_the_commands_that_rerun_it(
     assert number == 2 and "--task touche-2022-task-2/sample" in block.inner_text()
     commands.get_by_role("button", name="Close").click()
     assert not commands.is_visible()
+    context.close()
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_reproduced_values_come_first_and_those_that_are_not_published_below(
+    site: Path, chromium: "Browser", scripts: bool
+) -> None:
+    tab = chromium.new_page(viewport={"width": 1400, "height": 900}, java_script_enabled=scripts)
+    tab.goto((site / "reference" / "reproductions.html").as_uri())
+    buttons = tab.locator(".reproductions button")
+    texts = buttons.all_inner_texts()
+    labels = buttons.evaluate_all("all => all.map(each => each.ariaLabel)")
+    baselines_of_rows = [label.partition(" on ")[0] for label in labels]
+    expected = {f"{row.expected.baseline} on {row.dataset}": row.expected for row in touche.reproductions()}
+    are_published = [expected[label].published is not None for label in labels]
+    assert sorted(labels) == sorted(expected) and are_published == sorted(are_published, reverse=True)
+    assert ["0.000" in text for text in texts] == ["*" in text for text in texts]  # with a note
+    reproduced = {name for name, text in zip(baselines_of_rows, texts, strict=True) if "✓" in text}
+    first = [name in reproduced for name in baselines_of_rows[: sum(are_published)]]
+    assert first == sorted(first, reverse=True) and reproduced == {"bm25", "dirichletlm"}
+    tab.get_by_label("only published values").check()
+    assert tab.locator(".reproductions button:visible").count() == sum(are_published)
+    assert "sample" not in tab.locator(".reproductions").inner_text().lower()
+    tab.close()
+
+
+def test_a_scheme_chosen_on_a_task_page_holds_on_the_other_pages(site: Path, chromium: "Browser") -> None:
+    context = chromium.new_context(color_scheme="light")
+    tab = context.new_page()
+    background = "Number(getComputedStyle(document.body).backgroundColor.match(/[0-9]+/)[0])"
+    tab.goto((site / "gallery" / "touche-2022-task-2.html").as_uri())
+    assert tab.evaluate(background) == 255
+    tab.get_by_role("button", name="Dark or light").click()
+    assert tab.evaluate(background) < 50
+    tab.get_by_role("navigation", name="Site").get_by_role("link", name="How-to").click()
+    tab.wait_for_url("**/how-to/*.html")
+    assert tab.evaluate(background) < 50
+    tab.locator("form.md-header__option label:visible").click()
+    assert tab.evaluate(background) == 255
+    tab.goto((site / "gallery" / "touche-2022-task-1.html").as_uri())
+    assert tab.evaluate(background) == 255
     context.close()
 
 

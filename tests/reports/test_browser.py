@@ -264,19 +264,33 @@ def test_the_gallery_has_every_task_and_the_available_runs(
     tab = browse(tmp_path / "out" / "index.html")
     links = tab.locator(".field h2 a").all_inner_texts()
     assert sorted(links) == [task for task in tasks.ids() if tasks.task(task).published]
-    assert links[-1].startswith("beir") and links[0].startswith("touche")
+    years = [link[7:11] for link in links if link.startswith("touche-")]
+    assert years == sorted(years, reverse=True)
+    assert all(link.startswith("beir-") for link in links[len(years) :])
     field = tab.locator(".field").filter(has=tab.get_by_role("link", name=task.id))
     assert field.locator("h3").all_inner_texts()[0].split() == ["relevance", "nDCG@5,", "26", "runs"]
-    assert field.locator(".line").first.locator("span").count() == 26
+    points = field.locator(".line").first.get_by_role("img")
+    assert points.count() == 26
+    name = "point => getComputedStyle(point, '::after').content"
+    points.last.focus()
+    assert points.last.evaluate(name) == '"Captain Levi (levirank_dense_initial_retrieval) 0.758"'
+    tab.keyboard.press("ArrowLeft")
+    assert points.last.evaluate(name) == "none"
+    assert points.nth(24).evaluate(name).startswith('"Captain Levi (')
+    contents = tab.get_by_role("navigation", name="Tasks")
+    contents.get_by_role("link", name="touche-2020-task-1", exact=True).click()
+    assert tab.url.endswith("#touche-2020-task-1")
+    uncorrected = tab.locator("#touche-2020-task-1").inner_text()
+    assert "relevance-uncorrected: The published values were computed with these grades" in uncorrected
     said = field.inner_text()
     assert "Best Captain Levi" in said and "Baseline Puss in Boots 0.469" in said
     assert "Can be rerun by bm25. 1 run available" in said
-    tab.get_by_role("link", name=task.id).click()
+    tab.locator(".field h2").get_by_role("link", name=task.id).click()
     captions = tab.locator("table.board:visible caption, table.stances:visible caption").all_inner_texts()
     assert [caption.split(",")[0] for caption in captions][:2] == ["relevance", "stance"]
     headers = tab.locator("table.board:visible thead, table.stances:visible thead").all_inner_texts()[:2]
     assert ["Judged@5" in header for header in headers] == [True, False]
     tab.get_by_role("link", name="Published results of Touché").click()
-    tab.get_by_role("link", name="touche-2021-task-1").click()
+    tab.locator(".field h2").get_by_role("link", name="touche-2021-task-1").click()
     assert "the available runs are omitted: qrels/" in tab.locator(".warning").inner_text()
     assert tab.locator(".board:visible tbody tr:visible").count() == 23

@@ -76,7 +76,8 @@ def test_topics_documents_depths_and_comparisons(part: TaskReport) -> None:
     ]
     labels = [(topic.document, topic.labels) for topic in part.topics["4"]]
     assert labels == [("b", {"relevance": 0, "quality": 1}), ("x", {"relevance": None, "quality": None})]
-    assert "corpora/nowhere" in part.missing_texts
+    assert part.missing_texts == "Texts are not shown, because corpora/nowhere is missing."
+    assert {topic.why_no_text for topic in part.topics["4"]} == {"corpora/nowhere is missing"}
     means = {
         measure: [evaluation.mean for evaluation in evaluations.values()]
         for measure, evaluations in view.depths.items()
@@ -318,6 +319,19 @@ def test_a_dollar_in_a_tag_is_a_dollar_in_plots(part: TaskReport, tmp_path: Path
     plots.save(plots.plot_intervals(rows, r"$\bar$"), tmp_path / "plot")
     svg = (tmp_path / "plot.svg").read_text()
     assert all(f">{text}<" in svg for text in (r"$\foo$first", r"$\foo$second", r"$\foo$Zorro", r"$\bar$"))
+
+
+@pytest.mark.usefixtures("plain")
+def test_a_result_without_a_text_says_why(reports: Reports, write: Write) -> None:
+    reports.task(corpora={"full": Corpus("few")})
+    documents = {"docno": "a", "text": "dogs"}, {"docno": "b", "text": " "}
+    write("corpora/few/documents.jsonl", "".join(f"{json.dumps(each)}\n" for each in documents))
+    part = reports.part(run_of("1 a b c"))
+    reasons = {shown.document: shown.why_no_text for shown in part.topics["1"]}
+    assert reasons == {"a": "", "b": "it is empty", "c": "it is not in corpora/few"}
+    assert part.missing_texts == "1 of 3 texts are not in corpora/few."
+    html = reports.page(part).read_text()
+    assert re.findall("No text: (.*?)</p>", html) == ["it is empty.", "it is not in corpora/few."]
 
 
 HOSTILE = "<script>alert(1)</script><img/src=x>$x^$\"'&amp;"

@@ -295,7 +295,10 @@ def _about(task: Task) -> list[str]:
         "",
         "Files",
         f"  topics: {task.topics}",
-        *(f"  {dimension}: {judgments.file}" for dimension, judgments in task.qrels.items()),
+        *(
+            f"  {dimension}: {judgments.file}{f'. {judgments.note}' if judgments.note else ''}"
+            for dimension, judgments in task.qrels.items()
+        ),
         "",
         "Datasets",
         *(f"  {dataset}" for dataset in _datasets(task)),

@@ -42,6 +42,7 @@ def first_results(
     task: Task | None,
     texts: Texts,
     titles: Mapping[str, str],
+    where_missing: str,
 ) -> dict[str, list[ShownDocument]]:
     """Returns each judged topic's first results, as deep as the measure scores, best rank first.
 
@@ -51,6 +52,7 @@ def first_results(
         task: their task, if there is one.
         texts: known texts.
         titles: the topics' titles.
+        where_missing: why other texts aren't known, such as ``it is not in corpora/argsme-1.0``.
     """
     qrels = {scored_run.judged.dimension: scored_run.judged.qrels for scored_run in scored}
     stances = next((scored_run.judged.stances for scored_run in scored if scored_run.judged.stances), ())
@@ -67,13 +69,16 @@ def first_results(
             if isinstance(stance, int):  # judged stances are indices; the page shows words
                 labels[STANCE] = stances[stance]
             ids = task.rules.ids_of(document) if task else [document]
-            parts = [part for id in ids for part in texts.get(id, ())]
+            parts = [part for id in ids for part in texts.get(id, ()) if part[1].strip()]
+            is_known = any(id in texts for id in ids)
+            why_no_text = "" if parts else "it is empty" if is_known else where_missing
             topics[topic].append(
                 ShownDocument(
                     document=document,
                     labels=labels,
                     ranks=ranks_in_runs,
-                    passages=[(kind, passage(text, terms)) for kind, text in parts if text.strip()],
+                    passages=[(kind, passage(text, terms)) for kind, text in parts],
+                    why_no_text=why_no_text,
                 )
             )
         # By the best rank in any run; ties by the number of runs.

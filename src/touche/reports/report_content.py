@@ -1,6 +1,6 @@
 """What reports contain, from runs and published results."""
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -35,7 +35,7 @@ from touche.evaluation.scoring import ByEvaluator, Scored, by_evaluator, ranks_s
 from touche.io.grouping import group_by
 from touche.io.opening import is_file, md5
 from touche.io.progress import bar
-from touche.reports.first_results import Texts, first_results, ranked_documents
+from touche.reports.first_results import first_results, ranked_documents
 from touche.reports.published_results import ranked
 from touche.reports.report_records import LeaderboardRow, RunFile, TaskReport, View
 from touche.reports.texts import read_texts
@@ -114,9 +114,11 @@ def task_report(
         notes=notes,
         equal_to_published=[*equal_to_published(rankings, task)],
         titles=titles,
-        topics=first_results(documents_by_topic, scored, task, texts, titles),
+        topics=first_results(
+            documents_by_topic, scored, task, texts, titles, where_missing=_where_missing(corpora, available)
+        ),
         warnings=warnings,
-        missing_texts=_missing_texts(corpora, available, wanted, texts),
+        missing_texts=_missing_texts(corpora, available, missing=len(wanted) - len(texts), of=len(wanted)),
         stance=stance,
     )
 
@@ -137,15 +139,12 @@ def _first(group: ByEvaluator) -> Scored:
 
 
 def published_parts() -> Iterator[TaskReport]:
-    """Yields a part for each task with published results or runs, tasks with organizers' baselines first.
+    """Yields a part for each task with published results or runs, the newest tasks first.
 
     If a run or judgments are unusable, the part has a warning and only contains published results.
     """
-    all_tasks = tasks.all_tasks().values()
-    with_baselines_first = sorted(
-        all_tasks, key=lambda task: any(row.baseline for row in task.published), reverse=True
-    )
-    for task in bar("preparing", "tasks", len(with_baselines_first), over=with_baselines_first):
+    newest_first = sorted(tasks.all_tasks().values(), key=lambda task: tasks.newest_first(task.id))
+    for task in bar("preparing", "tasks", len(newest_first), over=newest_first):
         # Only rankings over all topics, with the card's measure and judgments. An empty name finds
         # rows with an unknown evaluator.
         rows = [row for row in task.published if row in comparable(task, row.dimension, row.evaluator or "")]
@@ -208,22 +207,25 @@ def _default_reference(runs: Sequence[Scored], views: Sequence[View], task: Task
     return next(iter([*baseline_names, *marked_names, *comparable_names, *views[0].run_rows]))
 
 
-def _missing_texts(
-    corpora: Sequence[Corpus], available: Corpus | None, wanted: Set[str], texts: Texts
-) -> str:
+def _missing_texts(corpora: Sequence[Corpus], available: Corpus | None, missing: int, of: int) -> str:
     """Returns a sentence about texts that aren't shown; empty if all are.
 
     Args:
         corpora: the corpora that could have the texts; none for the user's own judgments.
         available: the first of them that is here.
-        wanted: ids of documents or sentences whose texts we need.
-        texts: the texts we found, by id.
+        missing: the number of documents or sentences whose text isn't known.
+        of: the number of those whose text we need.
     """
     if available is None:
-        missing_corpus = f"corpora/{corpora[0].directory}" if corpora else "a corpus"
-        return f"Texts are not shown, because {missing_corpus} is missing."
-    missing = len(wanted) - len(texts)
-    return f"{missing} of {len(wanted)} texts are not in corpora/{available.directory}." if missing else ""
+        return f"Texts are not shown, because {_where_missing(corpora, available)}."
+    return f"{missing} of {of} texts are not in corpora/{available.directory}." if missing else ""
+
+
+def _where_missing(corpora: Sequence[Corpus], available: Corpus | None) -> str:
+    """Returns why the text of a result isn't known, for a sentence. The arguments are as above."""
+    if available is not None:
+        return f"it is not in corpora/{available.directory}"
+    return f"{f'corpora/{corpora[0].directory}' if corpora else 'a corpus'} is missing"
 
 
 def _published_view(published: Sequence[Published], task: Task) -> View:

@@ -151,14 +151,15 @@ class ShownDocument:
         document: the document's id.
         labels: the label in each dimension, as a word for stances; None if unjudged.
         ranks: the ranks in each run that contains the document.
-        passages: each part's kind and passage, in pieces as in ``texts.passage``; empty if the text is
-            unknown.
+        passages: each part's kind and passage, in pieces as in ``texts.passage``; empty if there is no text.
+        why_no_text: why there is no text; empty if there is.
     """
 
     document: str
     labels: Mapping[str, int | str | None]
     ranks: Sequence[Ranked]
     passages: Sequence[tuple[str, Sequence[tuple[str, bool]]]]
+    why_no_text: str = ""
 
 
 @dataclass(frozen=True)
@@ -405,6 +406,16 @@ class TaskReport:
         return self.task.results_note if self.task else ""
 
     @property
+    def notes_on_judgments(self) -> dict[str, str]:
+        """What the judgments are, for each dimension of the views whose name doesn't say it."""
+        qrels = self.task.qrels if self.task and self.is_official else {}
+        return {
+            dimension: qrels[dimension].note
+            for dimension in self.dimensions
+            if dimension in qrels and qrels[dimension].note
+        }
+
+    @property
     def has_published(self) -> bool:
         """Whether results are published for the judgments."""
         return self.task is not None and self.is_official and bool(self.task.published)
@@ -544,7 +555,6 @@ class Report:
         outcomes: the outcomes of ``touche.regress``; empty without a regression.
         remarks: what's missing, and where times were measured.
         gallery: whether it shows tasks' published results, each on its own page.
-        site: whether it's part of the documentation, which its pages then link to.
     """
 
     title: str
@@ -553,7 +563,6 @@ class Report:
     outcomes: Sequence[Any] = ()
     remarks: Sequence[str] = ()
     gallery: bool = False
-    site: bool = False
 
     @property
     def divided(self) -> bool:

@@ -123,7 +123,8 @@ def _card(task: Task, dimension: str, baseline: str) -> str:
     front_matter = yaml.safe_dump(_settings(task, baseline), sort_keys=False, allow_unicode=True, width=1000)
     ranked = f"Runs rank {task.rules.unit}s, at most {task.rules.max_results} for each topic."
     scored = f"Runs are scored by {task.measure} for {dimension} (trec_eval, through ir_measures)."
-    text = f"{ranked} {scored} Task: <{task.url}>. {' '.join(task.note.split())}".strip()
+    notes = f"{task.qrels[dimension].note} {task.note}".split()
+    text = f"{ranked} {scored} Task: <{task.url}>. {' '.join(notes)}".strip()
     return f"---\n{front_matter}---\n\n# {task.title}\n\n{text}\n"
 
 

@@ -29,6 +29,7 @@ from touche.tasks.task_records import (
     Task,
     card_id,
     dataset_with,
+    newest_first,
 )
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "Task",
     "measure_of",
     "measures_in",
+    "newest_first",
 ]
 
 _FOLDER = Path(__file__).parent

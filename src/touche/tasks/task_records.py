@@ -54,12 +54,14 @@ class Judgments(Strict, frozen=True):
     Attributes:
         file: the file name in qrels/.
         labels: the grades in the file; empty if unknown.
+        note: what these judgments are, if the dimension's name doesn't say it; one or more sentences.
         question: the question about images. The dimensions share a file, which judges each image for the
             topic and for both stances. None for files with one grade per document.
     """
 
     file: Name
     labels: frozenset[int] = frozenset()
+    note: str = ""
     question: Question | None = None
 
 
@@ -244,6 +246,12 @@ class Task:
             return self.measure
         question = self.qrels[dimension].question
         return MEASURE_OF_QUESTION[question] if question else self.measure
+
+
+def newest_first(task_id: str) -> tuple[int, str]:
+    """Returns a sort key: the newest year first, a year's tasks in order; ids without a year come last."""
+    year = re.match(r"touche-(\d{4})\b", task_id)
+    return -int(year[1]) if year else 0, task_id
 
 
 def dataset_with(task_id: str, corpus: str) -> str:

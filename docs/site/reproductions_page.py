@@ -1,4 +1,4 @@
-"""The matrix of reproductions: baselines by datasets, with a popover for each cell."""
+"""The page of reproductions: published values, then scores on samples, with a popover for each entry."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -8,25 +8,25 @@ from jinja2 import Environment, FileSystemLoader
 
 import tables
 import touche
+from touche import tasks
 from touche.baselines.reruns import evaluation_command, run_command
 from touche.io.grouping import group_by
 from touche.regression.log import LoggedScore
 from touche.regression.reproductions import Reproduction, verdict_on_topics
-from touche.tasks import task
 
 _TEMPLATE = "reproductions.html.j2"
 
 
 @dataclass(frozen=True)
 class Step:
-    """A dataset on which the baseline of a cell can be rerun.
+    """A dataset on which the baseline of an entry can be rerun.
 
     Attributes:
         part: what the dataset has: the whole corpus, some topics or a sample.
         commands: for each variant of the baseline, the lines of its run and of its evaluation.
         verdict: whether this rerun is the same system as the published run, in sentences; empty without
             values of topics.
-        last: the last green rerun of the cell's first value on the dataset; None without one.
+        last: the last green rerun of the entry's first value on the dataset; None if there is none.
         missing: why there is no rerun; empty if there is one.
     """
 
@@ -38,7 +38,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Cell:
+class Entry:
     """The values of a baseline on a dataset.
 
     Attributes:
@@ -49,8 +49,23 @@ class Cell:
 
     @property
     def first(self) -> Reproduction:
-        """The value that the cell shows."""
+        """The value that the page shows without a popover."""
         return self.records[0]
+
+    @property
+    def is_published(self) -> bool:
+        """Whether there is a published value; if not, all records are scores on a sample."""
+        return self.first.expected.published is not None
+
+    @property
+    def is_rerun(self) -> bool:
+        """Whether the last rerun on the whole corpus or on single topics reproduced the published values."""
+        return bool(self.first.on_corpus) or (bool(self.reruns_on_topics) and self.reproduces_topics)
+
+    @property
+    def task(self) -> str:
+        """The task's short name, such as ``2020 task 1, version 1``."""
+        return tables.short(self.first.dataset)
 
     @property
     def id(self) -> str:
@@ -120,36 +135,39 @@ def _commands(records: Iterable[Reproduction], dataset: str) -> list[str]:
     return commands
 
 
-def matrix() -> str:
-    """Returns the matrix as HTML without indentation, which Markdown would take for code."""
-    cells: dict[tuple[str, str], list[Reproduction]] = {}
-    for record in touche.reproductions():
-        cells.setdefault((record.expected.baseline, record.dataset), []).append(record)
-    for records in cells.values():
-        records.sort(key=lambda record: bool(record.expected.options))
-    datasets = sorted({dataset for _, dataset in cells}, key=lambda name: (not _is_touche(name), name))
+def page() -> str:
+    """Returns the page's lists as HTML without indentation, which Markdown would take for code."""
+    records_by_entry = group_by(
+        touche.reproductions(), lambda record: (record.expected.baseline, record.dataset)
+    )
+    # Values with the default options come first.
+    entries = [
+        Entry(sorted(records, key=lambda record: bool(record.expected.options)))
+        for records in records_by_entry.values()
+    ]
+    published = [entry for entry in entries if entry.is_published]
+    on_samples = [entry for entry in entries if not entry.is_published]
+    baselines = {entry.first.expected.baseline for entry in entries}
     templates = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
     templates.filters |= {"score": tables.rounded, "judged": tables.judged}
     html = templates.get_template(_TEMPLATE).render(
-        baselines=tables.in_order(),
-        datasets={name: _short(name) for name in datasets},
-        titles={name: task(name).title for name in datasets},
-        with_values={baseline for baseline, _ in cells},
-        measures={name: _measure(name) for name in datasets},
-        cells={key: Cell(records) for key, records in cells.items()},
+        entries=entries,
+        published=_by_baseline(published),
+        on_samples=_by_baseline(on_samples),
+        rerun=sum(entry.is_rerun for entry in published),
+        differing=sum(bool(entry.reruns_on_topics) and not entry.is_rerun for entry in published),
+        total=len(published),
+        rerun_of_topics=tables.RERUN_OF_TOPICS,
+        zeros=[entry.first for entry in on_samples if entry.first.sample and entry.first.sample.pinned == 0],
+        only_toy=[name for name in tables.in_order() if name not in baselines],
     )
     return "\n".join(line.strip() for line in html.splitlines() if line.strip())
 
 
-def _measure(dataset: str) -> str:
-    """Returns the measure of a task's first dimension."""
-    card = task(dataset)
-    return str(card.measure_for(next(iter(card.qrels))))
-
-
-def _is_touche(dataset: str) -> bool:
-    return dataset.startswith("touche-")
-
-
-def _short(dataset: str) -> str:
-    return dataset.removeprefix("touche-").replace("-", " ")
+def _by_baseline(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
+    """Groups entries by baseline. Reruns that reproduced all values come first, then the newest tasks."""
+    newest_first = sorted(entries, key=lambda entry: tasks.newest_first(entry.first.dataset))
+    in_order = sorted(newest_first, key=lambda entry: not entry.is_rerun)
+    groups = group_by(in_order, lambda entry: entry.first.expected.baseline)
+    names = sorted(groups, key=lambda name: (not groups[name][0].is_rerun, name))
+    return {name: groups[name] for name in names}
