@@ -15,7 +15,7 @@ import touche as library
 from conftest import Touche
 from printed import rows_below
 from touche import tasks
-from touche.cli.compare import _closest_significant
+from touche.cli.compare import _closest
 from touche.evaluation.leaderboard import comparable, own_rank
 from touche.evaluation.ranks import groups, rank_intervals
 from touche.io.grouping import group_by
@@ -159,8 +159,8 @@ def test_published_runs_are_counted_and_only_the_closest_significant_ones_are_pr
     command = ["compare", *runs, "--task", TASK.id, "--published"]
     _, out, _ = touche(*command)
     rows = rows_below(out, "table", ["A", "B", "dimension", "Holm t"])
-    assert len(rows) == 10 and all("*" in row["Holm t"] for row in rows)
-    assert f"10 of {len(table)} rows" in out
+    assert all("*" in row["Holm t"] for row in rows)
+    assert f"{len(rows)} of {len(table)} rows, at most 10 per run and dimension" in out
     of_run = group_by(table, lambda row: (row.dimension, row.run_a))
     printed = group_by(rows, lambda row: (row["dimension"], row["A"]))
     counts = {(dimension, run): numbers for dimension, run, *numbers in re.findall(COUNT, out)}
@@ -169,6 +169,7 @@ def test_published_runs_are_counted_and_only_the_closest_significant_ones_are_pr
         above = [row for row in compared if row.significant and row.mean_a > row.mean_b]
         below = [row for row in compared if row.significant and row.mean_a < row.mean_b]
         assert counts[run] == [str(len(some)) for some in (above, below, compared)]
+        assert len(printed[run]) == min(10, len(above) + len(below))
         for side in filter(None, (above, below)):
             names = [row.run_b for row in sorted(side, key=lambda row: abs(row.difference))]
             shown = [row["B"] for row in printed[run] if row["B"] in names]
@@ -188,4 +189,42 @@ def test_few_significant_rows_are_all_printed_and_without_any_the_smallest_diffe
         replace(row, run_b=f"b{size}", difference=-size / 100, significant=size in significant)
         for size in range(25)
     ]
-    assert [*_closest_significant(rows[::-1])] == [rows[size] for size in shown][::-1]
+    assert [*_closest(rows[::-1])] == [rows[size] for size in shown][::-1]
+
+
+def test_each_run_gets_ten_rows_in_each_dimension_even_if_rows_are_equal() -> None:
+    (row,) = library.compare({"a": RUN, "b": dict(RUN)}, qrels=QRELS, measure="RR")
+    rows = [
+        replace(row, path_a=path, dimension=dimension, significant=path == "a", difference=0.1)
+        for path in "ab"
+        for dimension in ("relevance", "quality")
+        for _ in range(12)
+    ]
+    rows.append(replace(row, path_a="c", significant=False))
+    shown = group_by(_closest(rows), lambda row: (row.path_a, row.dimension))
+    assert [len(group) for group in shown.values()] == [10, 10, 10, 10, 1]
+
+
+def test_runs_with_one_tag_are_told_apart_by_their_teams(touche: Touche, tmp_path: Path) -> None:
+    qrels = tmp_path / "relevance.qrels"
+    qrels.write_text("".join(f"{topic} 0 good 1\n{topic} 0 bad 0\n" for topic in "1234"))
+    for team, documents in {"Katana": ["good", "bad"], "Asuna": ["bad", "good"]}.items():
+        (tmp_path / team).mkdir()
+        lines = [
+            f"{topic} Q0 {document} {rank} {10 - rank} bm25\n"
+            for topic in "1234"
+            for rank, document in enumerate(documents if topic > "1" else documents[::-1], 1)
+        ]
+        (tmp_path / team / "run.txt").write_text("".join(lines))
+    runs = [tmp_path / team / "run.txt" for team in ("Katana", "Asuna")]
+    command = ["compare", *runs, "--qrels", qrels, "--measure", "RR", "--team-per-folder"]
+    for options, names in {
+        (): ["Katana (bm25)", "Asuna (bm25)"],
+        ("--reference", "Katana (bm25)"): ["Asuna (bm25)", "Katana (bm25)"],
+    }.items():
+        code, out, err = touche(*command, *options)
+        assert code == 0, err
+        [row] = rows_below(out, "table", ["A", "B", "dimension", "Holm t"])
+        assert [row["A"], row["B"]] == names
+    code, _, err = touche(*command, "--team", "Katana=*")
+    assert code == 2 and "--team and --team-per-folder exclude each other" in err

@@ -1,6 +1,6 @@
 """touche compare"""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import chain, islice, zip_longest
 from pathlib import Path
@@ -12,6 +12,7 @@ from touche.cli.commands import command, is_passed, option
 from touche.cli.guessing import task_of
 from touche.cli.options import FORMAT, RUNS, SCORING_BY_SEVERAL
 from touche.cli.output import counted, explain, render, warn
+from touche.cli.teams import TEAMS, teams_passed
 from touche.errors import ToucheError, listed
 from touche.evaluation import comparison as library
 from touche.evaluation.comparison import UNDEFINED, Comparison, TopicDifference
@@ -22,7 +23,7 @@ from touche.io.formats import FORMATS, FORMATS_FOR_PAPERS
 from touche.io.grouping import group_by
 from touche.io.tables import Column, Sheet, interval, signed, three_decimals, with_commas
 
-_MAX_PUBLISHED = 10  # rows with published runs
+_MAX_PUBLISHED = 10  # rows with published runs, per run and dimension
 
 
 @command(
@@ -47,7 +48,11 @@ _MAX_PUBLISHED = 10  # rows with published runs
         "--published",
         "Compare each RUN with every published run whose topic values are known, using the evaluator touche.",
     ),
-    option("--all every", f"With --published, print all rows instead of at most {_MAX_PUBLISHED}."),
+    option(
+        "--all every",
+        f"With --published, print all rows instead of at most {_MAX_PUBLISHED} per RUN and dimension.",
+    ),
+    *TEAMS,
     FORMAT,
 )
 def compare(
@@ -59,6 +64,8 @@ def compare(
     bounds: bool,
     published: bool,
     every: bool,
+    team_per_folder: bool,
+    teams: Mapping[str, Sequence[str]],
     format: str,
     **scoring: Any,
 ) -> None:
@@ -66,12 +73,17 @@ def compare(
 
     p is the two-sided p-value of the paired t-test. Holm's method corrects it for the number of comparisons
     in the table, so use --reference to compare with one run only. A star marks corrected p-values below
-    0.05. d is Cohen's d of the paired scores.
+    0.05. d is Cohen's d of the paired scores. RUNs with one tag are told apart by their teams, which come
+    from ir-metadata.yml next to the RUNs unless you pass --team-per-folder or --team.
     """
     if every and not published:
         raise click.UsageError("--all prints all comparisons with published runs; add --published")
     scoring["task"] = task_of(runs, scoring["task"], scoring["qrels"])
-    scoring |= {"evaluator": evaluator, "reference": reference}
+    scoring |= {
+        "evaluator": evaluator,
+        "reference": reference,
+        "teams": teams_passed(team_per_folder, teams),
+    }
     if FORMATS[format].is_for_papers:
         options = {
             "--per-topic": per_topic,
@@ -185,7 +197,7 @@ def _comparisons(compared: Sequence[Comparison], bounds: Sequence[Column], is_sh
     Args:
         compared: the measure's comparisons.
         bounds: the columns that --bounds adds.
-        is_short: whether the table shows at most ten rows, as in ``_closest_significant``.
+        is_short: whether the table shows at most ten rows per run and dimension, as in ``_closest``.
     """
     first = compared[0]
     if first.results is not None:  # detected stances aren't tested
@@ -206,34 +218,29 @@ def _comparisons(compared: Sequence[Comparison], bounds: Sequence[Column], is_sh
         notes.append(
             f"least, greatest: A - B, whatever grades the unjudged results among the first k get; {shared}"
         )
-    shown = _closest_significant(compared) if is_short else compared
+    shown = _closest(compared) if is_short else compared
     if len(shown) < len(compared):
-        if not is_any_significant:
-            selection = "the smallest differences, in turn above and below each run in each dimension"
-        elif len(shown) == sum(row.significant for row in compared):
-            selection = "the significant differences"
-        else:
-            selection = (
-                "the smallest significant differences, in turn above and below each run in each dimension"
-            )
+        each = f"at most {_MAX_PUBLISHED} per run and dimension"
+        selection = "the smallest significant differences above and below the run, or the smallest if none is"
         total = counted(len(compared), "row")
-        notes.append(f"{len(shown)} of {total}: {selection}; print all with --all")
+        notes.append(f"{len(shown)} of {total}, {each}: {selection}; print all with --all")
     return Sheet([*tests, *bounds, *_COUNTS], shown, notes)
 
 
-def _closest_significant(compared: Sequence[Comparison]) -> list[Comparison]:
-    """Returns the significant comparisons, or all if none is. If these are more than ten, it's the smallest
-    differences, taken in turn from those above and those below each run in each dimension: they show which
-    published runs a run lies between.
+def _closest(compared: Sequence[Comparison]) -> list[Comparison]:
+    """Returns at most ten comparisons of each run in each dimension: the significant ones, or all if none is.
+
+    If these are more than ten, it's the smallest differences, taken in turn from those above and those below
+    the run: they show which published runs the run lies between.
     """
-    candidates = [row for row in compared if row.significant] or [*compared]
-
-    def side(position: int) -> tuple[str, str, bool]:
-        row = candidates[position]
-        return row.path_a, row.dimension, row.difference > 0
-
-    by_size = sorted(range(len(candidates)), key=lambda position: abs(candidates[position].difference))
-    # The first row of each side, then the second of each, and so on.
-    in_turn = chain.from_iterable(zip_longest(*group_by(by_size, side).values()))
-    shown = {*islice((position for position in in_turn if position is not None), _MAX_PUBLISHED)}
-    return [row for position, row in enumerate(candidates) if position in shown]
+    shown = set[int]()  # positions in ``compared``
+    positions = range(len(compared))
+    groups = group_by(positions, lambda position: (compared[position].path_a, compared[position].dimension))
+    for group in groups.values():
+        candidates = [position for position in group if compared[position].significant] or group
+        by_size = sorted(candidates, key=lambda position: abs(compared[position].difference))
+        sides = group_by(by_size, lambda position: compared[position].difference > 0).values()
+        # The smallest of each side, then the second smallest of each, and so on.
+        in_turn = chain.from_iterable(zip_longest(*sides))
+        shown.update(islice((position for position in in_turn if position is not None), _MAX_PUBLISHED))
+    return [compared[position] for position in sorted(shown)]

@@ -39,6 +39,7 @@ from touche.evaluation.significance import (
     t_test,
 )
 from touche.evaluation.stances import stance_difference
+from touche.evaluation.teams import AnyTeams, known_teams
 from touche.io.grouping import group_by
 from touche.io.identifiers import expanded, is_path
 from touche.io.opening import resolved
@@ -211,6 +212,7 @@ def compare(
     bounds: bool = False,
     reference: AnyRun | None = None,
     published: bool = False,
+    teams: AnyTeams = None,
 ) -> Comparisons:
     """Compares each pair of runs in every dimension of a task.
 
@@ -226,6 +228,7 @@ def compare(
         reference: the run, tag or path to compare each other run with; None compares all pairs.
         published: compare each run with every published run, using published topic values, instead of with
             each other. The evaluator is then touche, which computed them.
+        teams: as for ``evaluate``. Runs with one tag are called ``TEAM (TAG)``.
 
     Returns:
         A ``touche.evaluation.comparison.Comparison`` per pair of runs, dimension and measure, with
@@ -258,11 +261,12 @@ def compare(
     if not published:
         check_evaluators(to_judge, [chosen])
     runs_as_read = read_sources(sources, by_stance=ranks_stances(to_judge))
-    scored = score(runs_as_read, to_judge, [chosen])
+    team_of_run = known_teams(sources, teams)
+    scored = score(runs_as_read, to_judge, [chosen], team_of_run)
     if published:
         table = published_comparisons(scored, card)
     else:
-        path = find_reference(reference, sources, runs_as_read)
+        path = find_reference(reference, sources, runs_as_read, team_of_run)
         table = comparisons(scored, card, path, randomisation=randomisation, bounds=bounds)
         if not table and not table.per_topic:
             raise nothing_to_compare(table.warnings)
