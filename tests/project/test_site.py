@@ -159,6 +159,7 @@ def test_a_scheme_chosen_on_a_task_page_holds_on_the_other_pages(site: Path, chr
     tab.get_by_role("button", name="Dark or light").click()
     assert tab.evaluate(background) < 50
     tab.get_by_role("navigation", name="Site").get_by_role("link", name="How-to").click()
+    tab.wait_for_url("**/how-to/*.html")
     assert tab.evaluate(background) < 50
     tab.locator("form.md-header__option label:visible").click()
     assert tab.evaluate(background) == 255
