@@ -13,7 +13,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
-import material
 from jinja2 import Environment, FileSystemLoader
 from latex2mathml.converter import convert
 from mkdocs.config.defaults import MkDocsConfig
@@ -52,7 +51,7 @@ _FOLDER = "reference/baselines"
 _README = "README.md"
 _HOME = "index.md"
 _GALLERY = "Published results of Touché"
-_ICONS = Path(material.__file__).parent / "templates" / ".icons"
+_ICONS = package_files("material").joinpath("templates", ".icons")
 
 
 def on_config(config: MkDocsConfig) -> None:
@@ -168,7 +167,7 @@ def _header(config: MkDocsConfig) -> str:
         first = pages if isinstance(pages, str) else pages[0]
         sections[title] = relpath(first, "gallery").replace(".md", ".html")
     icons = [config.theme["icon"]["logo"], *(each["toggle"]["icon"] for each in config.theme["palette"])]
-    logo, light, dark = [(_ICONS / f"{icon}.svg").read_text(encoding="utf-8") for icon in icons]
+    logo, light, dark = [_ICONS.joinpath(f"{icon}.svg").read_text(encoding="utf-8") for icon in icons]
     templates = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=False)
     template = templates.get_template("header.html.j2")
     return template.render(name=config.site_name, sections=sections, logo=logo, light=light, dark=dark)

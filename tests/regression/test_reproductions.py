@@ -128,11 +128,14 @@ def test_a_rerun_that_reaches_a_published_mean_comes_with_what_that_shows(log: P
 
 def test_the_page_links_a_public_run_and_says_the_verdict(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "docs" / "site"))
-    page = runpy.run_path(str(ROOT / "docs" / "site" / "matrix.py"))["matrix"]
+    page = runpy.run_path(str(ROOT / "docs" / "site" / "reproductions_page.py"))["page"]
     assert '">the run</a>' not in page() and "topic values are equal" not in page()
     ten = f"{TASK}/ten-topics"
-    append_to_log(log, [rerun(TASK, 0.626, run="https://example.org/run.txt", md5="0" * 32)])
     append_to_log(log, [rerun(ten, 0.5, expected=0.5, topics=10, reproduced=9)])
+    assert "gave the published values: 0 of 3 rows" in page() and "in some topics: 1 of 3 rows" in page()
+    assert "✗ 9 of 10 values in 10 topics" in page() and "✓ rerun" not in page()
+    append_to_log(log, [rerun(TASK, 0.626, run="https://example.org/run.txt", md5="0" * 32)])
+    assert "gave the published values: 1 of 3 rows" in page() and "✓ rerun on the whole corpus" in page()
     assert '<a href="https://example.org/run.txt">the run</a>' in page()
     assert "ranking part of the corpus.</b>\n9 of 10 topic values are equal." in page()
 

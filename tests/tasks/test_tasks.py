@@ -232,6 +232,17 @@ def test_of_two_cards_with_one_name_the_first_wins(
     assert str(tasks.task("cats-2027").measure) == "AP"
 
 
+def test_the_newest_year_comes_first_and_ids_without_a_year_last() -> None:
+    ids = ["beir-webis-touche2020-v3", "touche-2020-task-1", "touche-2023-task-2", "touche-2023-task-1"]
+    assert sorted(ids, key=tasks.newest_first) == [*reversed(ids[1:]), ids[0]]
+
+
+def test_a_note_on_judgments_is_printed_next_to_their_file(touche: Touche) -> None:
+    lines = touche("tasks", "touche-2020-task-1")[1].splitlines()
+    [uncorrected] = [line for line in lines if line.startswith("  relevance-uncorrected: ")]
+    assert ".qrels. The published values were computed with these grades, -2 and 1 to 5" in uncorrected
+
+
 def test_a_card_with_the_name_of_one_that_ships_is_refused(mine: Path, touche: Touche) -> None:
     """Neither of the two is taken for the other, and no other task is in the way."""
     card = mine / "tasks" / "touche-2022-task-1.toml"
