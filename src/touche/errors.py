@@ -136,7 +136,9 @@ def listed(names: Sequence[str]) -> str:
 
 
 def check_choice(what: str, name: object, known: Iterable[str]) -> None:
-    """Raises a ParameterError if a name is not known. ``what`` is what has the name, such as ``method``."""
+    """Raises a ParameterError if a name is not known. ``what`` says what kind of thing is named, such as
+    ``method``.
+    """
     if not isinstance(name, str) or name not in known:
         text = name if isinstance(name, str) else ""  # no known name is similar to an empty string
         raise ParameterError(f"there is no {what} {shorten(repr(name), 60)}; {choice(text, known)}")

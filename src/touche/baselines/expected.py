@@ -44,7 +44,7 @@ class Expected(Strict, kw_only=True, frozen=True):
     Attributes:
         baseline, entry: the baseline and the entry's index in its table, set by ``read_expected``.
         options: the baseline's options, by parameter name.
-        run: the entry's official run, a path in runs/; empty if there is none.
+        run: the entry's official run, a path in runs/; empty for an entry without such a run.
 
     The expected value is in ``published``, ``reported`` or ``pinned``, which only subclasses have. ``touche
     regress --update`` rewrites pinned values; for a ranking, their key is ``digest``.
@@ -68,7 +68,9 @@ class Expected(Strict, kw_only=True, frozen=True):
 
     @property
     def value_name_and_evaluator(self) -> tuple[str, str]:
-        """What is measured, such as ``relevance``, and the evaluator or model; empty if there is none."""
+        """What is measured, such as ``relevance``, and the evaluator or model. Each is empty if the entry has
+        none.
+        """
         return "", ""
 
     @property

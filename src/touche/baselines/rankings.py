@@ -60,7 +60,9 @@ def run_of_rankings(topics: Sequence[Topic], rankings: Rankings, tag: str) -> Ru
 
 
 def _lines_by_stance(topics: Sequence[Topic], rankings: Rankings) -> dict[str, dict[str, _Lines]]:
-    """Returns each topic's rankings by the stance of their hits: empty if there is none, or more than one."""
+    """Returns each topic's rankings by the stance of their hits; the stance is empty if the hits have no
+    stance, or several.
+    """
     by_topic: dict[str, dict[str, _Lines]] = {topic.number: {} for topic in topics}
     candidates = {topic.number: topic.candidates for topic in topics}
     for pair in rankings:

@@ -44,7 +44,8 @@ It may raise a ValueError, TypeError, KeyError or AttributeError.
 
 @dataclass
 class SearchEngine:
-    """A search engine. When created, it warns how it differs from the one behind the published runs.
+    """A search engine. When created, it warns how today's search engine differs from the one that made the
+    published runs.
 
     Attributes:
         name: its name in messages.

@@ -61,7 +61,9 @@ class BaselineTransformer(pt.Transformer):  # type: ignore[misc]
         return ranked.merge(rows, on=keys, how="left")[columns]
 
     def _ranked(self, frame: DataFrame) -> DataFrame:
-        """Returns qid, docno, score and rank of each hit. With docno, ``frame`` lists candidates."""
+        """Returns qid, docno, score and rank of each hit. If the frame has a column docno, its rows are
+        candidates to be re-ranked.
+        """
         candidates: Any = {}  # frozensets of ids by qid; a qid without a set ranks all documents
         if "docno" in frame:
             candidates = frame.groupby("qid")["docno"].agg(frozenset)

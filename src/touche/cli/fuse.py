@@ -69,9 +69,9 @@ def fuse(
          document contributes its mean score.
     rbc: rank-biased centroids (Bailey et al. 2017), the sum of 0.05 * 0.95^(rank - 1).
 
-    Unless noted, a run without the document contributes nothing to it. If some runs lack a topic, it's fused
-    from the others. Ties are ordered by descending document id. A document's stance comes from the first
-    RUN that contains it. RUNs with weight 0 are ignored.
+    Unless noted, a run without the document contributes nothing to it. A topic that some runs don't have is
+    fused from the other runs. Ties are ordered by descending document id. A document's stance comes from the
+    first RUN that contains it. RUNs with weight 0 are ignored.
     """
     fused = library.fuse(runs, method, weights=weights, command=command_line(), **settings)
     warn(*fused.warnings)

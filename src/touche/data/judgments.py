@@ -58,7 +58,8 @@ def task_qrels(
 
 
 def own_qrels(source: QrelsSource, task: Task | None) -> Qrels:
-    """Returns the user's graded judgments, without topics that the task excludes or the dataset lacks.
+    """Returns the user's graded judgments, without topics that the task excludes or that aren't in the
+    dataset.
 
     Args:
         source: the judgments.

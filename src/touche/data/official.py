@@ -38,7 +38,7 @@ class OfficialFile:
         available: whether it is on this machine.
         size: bytes to download; None if it's unknown or the file can't be fetched.
         md5: the checksum of the file, or of its archive; empty if none is known.
-        in_archive: whether size and md5 are those of an archive.
+        in_archive: whether size and md5 are an archive's, and not the file's own.
         title: the publication that contains it.
         page: the publication's web page.
         licence: the publication's licence.

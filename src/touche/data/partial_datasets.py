@@ -209,6 +209,6 @@ def _check_complete(source: Path, judged_ids: Set[str], present_ids: Set[str]) -
 
 
 def _locate(data_folder: Path, kind: str, name: str) -> Path:
-    """Returns the path of a file in the data folder; if the folder lacks it, the result of ``locate``."""
+    """Returns the path of a file in the data folder, or the result of ``locate`` if it isn't there."""
     path = data_folder / kind / name
     return path if path.is_file() else locate(kind, name)

@@ -63,7 +63,8 @@ def _has_any(record: Mapping[str, Any], names: Iterable[str]) -> bool:
 
 
 def _first_record(path: Path) -> dict[str, Any]:
-    """Returns the first JSON line; empty if there is none, or if the file's name says that it has topics.
+    """Returns the first JSON line; empty if the file has no JSON line, or if its name says that it has
+    topics.
 
     Raises:
         InputError: if it can't be read. A collection must not lose a file without a word.

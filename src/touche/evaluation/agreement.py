@@ -53,7 +53,7 @@ class Overlap:
             than two common documents don't count. None if no topic counts.
         tau_union: Kendall's tau over the union of both rankings, see ``tau_union``. A topic doesn't count if
             a run lists fewer than two documents, or the runs share none. None if no topic counts.
-        rbo: rank-biased overlap, see ``rbo``; 0 for a topic that one run lacks.
+        rbo: rank-biased overlap, see ``rbo``; 0 for a topic that is only in one run.
     """
 
     run_a: str
@@ -68,7 +68,7 @@ class Overlap:
 
 @dataclass(frozen=True)
 class ScoredOverlap(Overlap):
-    """How two runs agree in one dimension, over all judged topics. A topic that a run lacks scores 0.
+    """How two runs agree in one dimension, over all judged topics. A topic without results in a run scores 0.
 
     Attributes:
         task, dataset, dimension, qrels, measure, evaluator: what is scored, as in ``Score``.
@@ -180,7 +180,7 @@ def overlap(
 
 
 def _with_topics_of(task: Task, run: Run) -> Run:
-    """Returns a run without topics that a dataset of some topics lacks."""
+    """Returns a run's lines for the topics of a dataset that has only some of its task's topics."""
     if not task.only_topics:
         return run
     kept = [indices for name, indices in run.by_topic.items() if topic_in(name) in task.only_topics]
@@ -301,7 +301,8 @@ def tau(a: Sequence[str], b: Sequence[str]) -> float | None:
     P pairs of documents are in the same order in both lists, Q pairs aren't.
 
     Returns:
-        From -1 (reversed) to 1 (same order); None with fewer than two common documents.
+        The value is from -1 (reversed order) to 1 (same order); None if the lists have fewer than two common
+        documents.
     """
     positions = _positions(b)
     return _kendall([positions[document] for document in a if document in positions])

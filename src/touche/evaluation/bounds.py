@@ -97,7 +97,8 @@ class BoundedMeasure:
 
 
 def bounded_measure(qrels: Qrels, measure: Measure, grades: Collection[int] = ()) -> BoundedMeasure | None:
-    """Returns what's needed for a measure's bounds; None if it has none, or no grade is above 0.
+    """Returns what's needed to compute a measure's bounds; None for a measure without bounds, or if no grade
+    is above 0.
 
     Args:
         qrels: the judgments; grades below 0 count as 0.
@@ -221,8 +222,7 @@ def _ndcg(
     """Returns the highest possible difference: nDCG@k of the first list minus nDCG@k of the second.
 
     The difference is the sum over documents of weight times grade, divided by the ideal DCG. A document's
-    weight is the
-    discount at its rank in the first list minus the one in the second.
+    weight is the discount at its rank in the first list minus the discount at its rank in the second list.
     """
     discounts = _rank_discounts(measure.k)
     weights = dict.fromkeys([*first, *second], 0.0)

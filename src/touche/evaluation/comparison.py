@@ -122,8 +122,8 @@ class Comparison(PairOfRuns):
         least, greatest: bounds on the difference for any grades of unjudged documents among the first k. A
             document in both runs gets one grade. None unless requested, and for measures without bounds.
         can_change: whether some grades would change the winner; None without bounds.
-        family: in words, the comparisons that Holm's correction covers: all those of the measure, in all
-            dimensions; not a column.
+        family: in words, which comparisons Holm's correction covers: all comparisons of the measure, in all
+            dimensions. It isn't a column.
     """
 
     mean_a: float

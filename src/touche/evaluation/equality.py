@@ -31,7 +31,9 @@ def without_last_digits(mean: float) -> float:
 
 
 def without_rounding_errors(differences: ArrayLike) -> NDArray[np.float64]:
-    """Returns differences with exactly 0 for those of equal numbers, so that their signs can be trusted."""
+    """Returns the differences, with exactly 0 where the two numbers are equal, so that the signs can be
+    trusted.
+    """
     exact = np.asarray(differences, dtype=float)
     return np.where(np.abs(exact) < SMALLEST_DIFFERENCE, 0.0, exact)
 

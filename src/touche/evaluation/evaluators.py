@@ -74,7 +74,7 @@ def trec_eval(run: Run, qrels: Qrels, measure: Measure) -> Evaluation:
     float32; versions since September 2023 read doubles. The gain is the label, or 0 for negative labels and
     unjudged documents. For measures without gains, documents with a label of at least ``rel``, by default 1,
     are relevant. Bpref, infAP and measures with ``judged_only`` also skip documents with negative labels. A
-    topic in the qrels that the run lacks counts 0. RR@k is ``-M k -m recip_rank``.
+    topic of the qrels without results in the run counts 0. RR@k is ``-M k -m recip_rank``.
 
     Raises:
         ToucheError: if the run contains none of the qrels' topics.
@@ -90,7 +90,7 @@ def by_trec_eval(ranked: Ranked, qrels: Qrels, measure: Measure) -> dict[str, fl
     Args:
         ranked: documents in trec_eval's order, down to the measure's depth.
         qrels: the judgments.
-        measure: a measure that not only ``touche`` has.
+        measure: a measure that trec_eval or ir_measures can compute, and not only the script.
     """
     if not measure.of_trec_eval:
         return _by_definition(ranked, qrels, measure)

@@ -59,7 +59,7 @@ class FusedRun(Run):
 
     Attributes:
         warnings: sentences about runs that may be for different tasks.
-        task: the task named by ir-metadata.yml next to the runs; empty if there is none, or several.
+        task: the task that ir-metadata.yml next to the runs names; empty if it names no task, or several.
     """
 
     warnings: tuple[str, ...] = ()
@@ -203,8 +203,8 @@ def fuse(
     Args:
         runs: at least two runs, as for ``evaluate``.
         method: ``rrf``, ``combsum``, ``combmnz``, ``z-score`` or ``rbc``.
-        k: the constant of ``rrf``, which no other method has; None stands for 60. A larger one levels the
-            ranks.
+        k: the constant in the formula of ``rrf``, which no other method has; None means 60. A larger one
+            levels the ranks.
         weights: factors of the runs' scores, one per run, also as an array; None for equal weights.
         depth: maximum number of documents per topic.
         tag: the name of the fused run; by default ``touche-`` and the method.

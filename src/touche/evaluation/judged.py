@@ -32,7 +32,7 @@ def judged(
 
     Args:
         task: the task; None if there are only qrels.
-        measures: measures in ir_measures' notation; None stands for the task's own.
+        measures: measures in ir_measures' notation; None means the task's own measure.
         qrels: judgments to use instead of the task's. Their dimension is the file's name without its suffix.
         any_order: add a score that also counts pairs judged in the other order.
         dimensions: the task's dimensions to score; None for all.

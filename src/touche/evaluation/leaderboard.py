@@ -67,7 +67,8 @@ class OwnRank(Level):
     """A run's rank among published runs. Attributes as in ``Level``, plus:
 
     Attributes:
-        rank: from 1; runs with equal printed means share a rank. None if there is none.
+        rank: from 1; runs with equal printed means share a rank. Each attribute is None if the run has no
+            such value.
         runs: how many runs are ranked, including this one.
         covered_runs: which runs the interval covers, in words; empty for all ranked runs.
     """

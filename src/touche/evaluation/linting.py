@@ -106,7 +106,7 @@ def ids_in_collection(
         ids_to_find: the documents, or sentences, that runs contain.
 
     Returns:
-        The ids that were found, and how many results per topic the documents read so far offer.
+        The ids that were found, and how many results per topic are possible with the documents read so far.
     """
     from touche.documents.ids import ids_in  # here, because it takes 54 ms
 
@@ -291,7 +291,7 @@ def _wrong_lines(run: LintedRun, allowed: _Allowed) -> Iterator[Finding]:
 
 
 def _are_pair(ids: Sequence[str]) -> bool:
-    """Returns whether ids are those of two different sentences."""
+    """Returns whether the ids name two different sentences."""
     return len(ids) == 2 and "" not in ids and ids[0] != ids[1]
 
 

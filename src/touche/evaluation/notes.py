@@ -398,7 +398,9 @@ def _topics_in_one_file(scored_run: Scored, task: Task | None) -> Iterator[str]:
 
 
 def _missing_stances(missing_rankings: Sequence[str], topics_of_run: Collection[str]) -> Iterator[str]:
-    """Yields warnings about missing rankings: one for topics in the run, one for topics that it lacks."""
+    """Yields warnings about missing rankings: one about topics in the run, and one about topics that aren't
+    in the run.
+    """
     with_topic_in_run = [ranking for ranking in missing_rankings if topic_in(ranking) in topics_of_run]
     missing_topics = {*map(topic_in, missing_rankings)}.difference(topics_of_run)
     if with_topic_in_run:

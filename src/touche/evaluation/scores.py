@@ -130,7 +130,7 @@ class TopicScore(Subject):
     Attributes:
         topic, title: the topic's number and title; the title is empty if the topics file is missing.
         value: the measure's value.
-        judged: Judged@k; None if the run lacks the topic.
+        judged: Judged@k; None if the run has no results for the topic.
         least, greatest: the value's bounds, as in ``Score``.
     """
 

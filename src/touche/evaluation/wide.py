@@ -238,7 +238,7 @@ def wide_table(
     Args:
         scores: the scores.
         compared: the runs' comparisons, which become marks.
-        reference: the name of the run that all are compared with; empty if there is none.
+        reference: the name of the run that all others are compared with; empty if there is no such run.
         every_two: whether all pairs are compared.
     """
     name_by_run = {row.run: row.name for row in scores}

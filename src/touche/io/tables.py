@@ -110,7 +110,7 @@ def is_number(text: str) -> bool:
 
 
 def interval(record: Any, number: Callable[[float], str] = three_decimals) -> str | None:
-    """Formats a record's confidence interval; returns None if it has none.
+    """Formats a record's confidence interval; returns None if the record has no interval.
 
     Args:
         record: a record with the interval's ends, ``low`` and ``high``.

@@ -59,8 +59,8 @@ class Cell:
         remark: why there is no value although the run is here, or in which topics it differs; may be empty.
         url: the address of the run or its archive; empty if the run isn't listed.
         topics: the topics whose values differ, where they are published.
-        is_expected: whether the index of public runs says the same of this value. Without it, values are
-            expected to be equal.
+        is_expected: whether the index of public runs lists this verdict, and the same difference, for the
+            value. Without it, values are expected to be equal.
     """
 
     COLUMNS: ClassVar[Columns] = {

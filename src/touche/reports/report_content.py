@@ -325,7 +325,9 @@ def _view(
 
 
 def _published(scored_run: Scored, task: Task | None) -> list[Published]:
-    """Returns the published results next to which a score is shown: for stances, whatever their N is."""
+    """Returns the published results that a score is shown with. For stances, these are all, whatever their N
+    is.
+    """
     if scored_run.is_ranking:
         return published_with(scored_run, task)
     return [row for row in task.published if row.dimension == STANCE] if task else []

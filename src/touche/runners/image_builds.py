@@ -327,7 +327,8 @@ def _checked_folder(name: str) -> Path:
 
 
 def _check_dockerfile(path: Path, text: str) -> None:
-    """Refuses a Dockerfile with which the engine itself would fetch addresses, in this machine's network.
+    """Refuses a Dockerfile that makes the engine itself fetch addresses, because it would do so in this
+    machine's network.
 
     The Dockerfile may come from a stranger, and could reach servers that only listen on this machine.
     """

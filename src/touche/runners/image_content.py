@@ -269,7 +269,7 @@ def _object(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
 class _Checked(io.RawIOBase):
     """A layer's bytes. Refuses headers that Python and the engines, written in Go, read differently.
 
-    Otherwise, the files in a container would not be the ones that the digest is about.
+    Otherwise, a container would contain other files than those whose digest was computed.
 
     Attributes:
         members: the number of members so far.

@@ -43,7 +43,8 @@ def known_or_counted(
         files: the statistics files, or None; ``Documents.statistics``.
         fields: the topics' terms per field.
         counted: each field's statistics, counted in the documents to rank.
-        unweighted: terms with weight 0 in all queries. If the file lacks them, they use ``counted``.
+        unweighted: terms with weight 0 in all queries. Where a number isn't in the file, ``counted`` is used
+            instead.
 
     Raises:
         InputError: if a file can't be read or written, or its fields, analyses, terms or documents don't fit.
@@ -83,7 +84,7 @@ def _whole_statistics(
         name: the field's name.
         vocabulary: the topics' terms.
         counted: the statistics counted in the documents to rank.
-        unweighted: terms that the file may lack.
+        unweighted: terms without weight, such as stop words; they may be missing in the file.
 
     Raises:
         InputError: if the documents can't be a part of the collection.

@@ -205,8 +205,8 @@ class Collection:
     ) -> Iterator[tuple[Topic, Hits]]:
         """Appends the candidates for re-ranking that are not ranked, so that none is lost up to the depth.
 
-        Such candidates have no term of their topic, or lack a required one. Candidates that the collection
-        lacks are not appended.
+        Such candidates contain no term of their topic, or not the required term. Candidates that aren't in
+        the collection are not appended.
 
         Args:
             rankings: each topic with its documents, best first.
@@ -390,7 +390,7 @@ class _ScoredPart:
 def _checked_numbers(result: Any, document_count: int) -> Array:
     """Returns a formula's result after checking it, because a baseline's own formula may be wrong.
 
-    A frequent reason for NaN is an unknown number of the collection, because formulas get NaN for it.
+    NaN often means that one of the collection's numbers is unknown, because formulas get NaN in its place.
 
     Raises:
         ToucheError: if it is not a finite number for each document.

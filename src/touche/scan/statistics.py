@@ -44,7 +44,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Statistics:
-    """A field's statistics. You can add those of two groups of documents.
+    """A field's statistics. You can add the statistics of two groups of documents.
 
     Attributes:
         documents: how many documents have at least one token.
@@ -87,7 +87,7 @@ class Statistics:
         """Returns the statistics as if each document with a token had more tokens of other terms.
 
         Args:
-            length_offset: how many more tokens.
+            length_offset: how many tokens are added to each length.
         """
         documents = max(self.documents, 0)  # if unknown, the mean length is NaN whatever the number of tokens
         return replace(self, tokens=self.tokens + length_offset * documents)

@@ -125,7 +125,8 @@ def is_dataset(dataset_id: str) -> bool:
 
 
 def dataset(dataset_id: str) -> tuple[Task, Corpus]:
-    """Returns a dataset's task and corpus; the task's ``only_topics`` are the corpus' topics.
+    """Returns a dataset's task and corpus. If the dataset has only some of the task's topics, they are the
+    returned task's ``only_topics``.
 
     Raises:
         ToucheError: if the dataset is unknown or the card is broken.

@@ -12,10 +12,10 @@ _VERSION_OF = {"argsme/1.0": "v1", "webis-touche2020": "v2"}
 
 
 def candidates(name: str, ids: Iterable[str]) -> list[str]:
-    """Returns the ids that a name may stand for; several if it leaves the task or the version open.
+    """Returns the ids that a name may mean; several if it leaves the task or the version open.
 
-    The ids that the name contains come first, in any spelling. If it contains none, these are the ids that
-    contain its numbers, and those of its words that occur in any id.
+    The ids that the name contains come first, in any spelling. If the name contains no id, these are the ids
+    that contain all its numbers, and all its words that occur in any id.
 
     Args:
         name: an unknown id, e.g. ``argsme/2020-04-01/touche-2021-task-1``, ``touche2020`` or ``2021-1``.

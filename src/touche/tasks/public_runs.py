@@ -43,7 +43,7 @@ class PublicRun(Strict, frozen=True):
         file: its name; it is saved as ``runs/TASK/FILE.run``.
         path: its path below the repository's ``url``.
         team: the team in the published tables.
-        tags: the run's tags there, which may differ between tables. Without tags, the one in the file counts.
+        tags: the run's tags there, which may differ between tables. Without tags, the tag in the file counts.
         bytes: the file's size; 0 if unknown.
         md5, git_blob: md5 and git blob id of the unpacked file; only one of them may be empty if the file can
             be fetched.
@@ -87,7 +87,7 @@ class Repository(Strict, frozen=True):
 
 
 class PublicRuns(Strict, frozen=True):
-    """A task's public runs, and its published results without one.
+    """A task's public runs, and its published results without a public run.
 
     Attributes:
         repositories: the repositories with the runs.

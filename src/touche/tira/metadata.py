@@ -158,7 +158,7 @@ def read_metadata(metadata: Path) -> Any:
 
 
 def _value_in(record: Any, kind: type[_T], *keys: str) -> _T | None:
-    """Returns the value under nested keys, or None if there is none of this kind."""
+    """Returns the value under nested keys, or None if there is no value of this kind."""
     for key in keys:
         record = record.get(key) if isinstance(record, dict) else None
     return record if isinstance(record, kind) else None

@@ -40,7 +40,9 @@ def topic_in(ranking: str) -> str:
 
 
 def in_rankings(runs: Sequence[Run]) -> list[Run]:
-    """Returns runs. If one of them has a ranking per stance, names such as ``1 PRO`` replace all topics."""
+    """Returns runs. If one of the runs has a ranking per stance, names such as ``1 PRO`` replace the topics
+    of all runs.
+    """
     stances_have_rankings = any(run.ranks_stances for run in runs)
     return [run.by_stance() if stances_have_rankings else run for run in runs]
 

@@ -171,8 +171,8 @@ def _named(sources: Sequence[RunSource], keys: Sequence[Any]) -> list[RunSource]
 
 
 def read_runs(runs: AnyRuns, *, distinct: bool = True) -> list[Run]:
-    """Reads one run or several, each file once. Arguments and errors are those of the two functions it
-    calls.
+    """Reads one run or several, each file once. Arguments and errors are the same as for ``run_sources`` and
+    ``read_sources``, which it calls.
     """
     return read_sources(run_sources(runs, distinct=distinct))
 

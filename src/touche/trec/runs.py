@@ -280,7 +280,7 @@ def check_unique(run: Run) -> None:
 
 
 def ranking(hits: Iterable[tuple[str, float]], depth: int = MAX_DEPTH) -> list[tuple[str, np.float32]]:
-    """Sorts scored documents in the one order in which ranks and scores can't disagree.
+    """Sorts scored documents so that the order by rank is also trec_eval's order by score.
 
     Scores are rounded to float32, as in trec_eval. Ties are ordered by descending document id, also where the
     list is cut at ``depth``.

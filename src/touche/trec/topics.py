@@ -127,9 +127,9 @@ def _topics_in_xml(path: Path) -> Iterator[tuple[int, Topic]]:
     """Yields the topics in the organizers' topics.xml with their lines: a ``<topic>`` with ``<number>`` and
     ``<title>`` each.
 
-    The number can also be an attribute, and the title a ``<query>``. An element's text includes that of
-    elements inside it. Whitespace becomes single blanks. Names may be in capitals or in a namespace. Files
-    that declare entities are rejected.
+    The number can also be an attribute, and the title a ``<query>``. An element's text includes the text of
+    the elements inside it. Whitespace becomes single blanks. Names may be in capitals or in a namespace.
+    Files that declare entities are rejected.
     """
     for line, element in _topic_elements(path):
         attributes = [with_single_blanks(element.get(name, "")) for name in ("number", "num")]

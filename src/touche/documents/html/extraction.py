@@ -1,7 +1,7 @@
 """Parses HTML into the fields that ChatNoir searches (Bevendorff et al. 2018).
 
-We use the same libraries as ChatNoir's authors. The rules are public: those of its present indexer, and those
-of its 2020 and 2021 indexer.
+We use the same libraries as ChatNoir's authors. The rules are public, both for ChatNoir's present indexer and
+for its indexer of 2020 and 2021.
 """
 
 from collections import Counter
@@ -114,7 +114,7 @@ def _decode(raw: RawPage) -> str:
 
 
 def _count_unreadable(text: str) -> int:
-    """Counts characters that are unprintable, or U+FFFD, which stands for broken bytes."""
+    """Counts characters that are unprintable, or U+FFFD, which replaces broken bytes."""
     characters = "".join(text.split())  # without whitespace, which Python calls unprintable
     if characters.isprintable() and "\ufffd" not in characters:  # true for nearly all texts
         return 0

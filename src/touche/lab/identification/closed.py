@@ -46,7 +46,7 @@ class Formula:
     Attributes:
         model: the model in ``MODELS`` with the same form.
         lengths: how its engines store lengths.
-        begins: initial values for each parameter, of which the best are chosen.
+        begins: initial values for each parameter; the fit starts from the best of them.
         own: maps its parameters and a field's statistics to each term's number, as the model defines it; see
             ``touche.lab.identification.differentiable_models``.
     """

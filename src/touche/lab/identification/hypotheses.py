@@ -75,7 +75,8 @@ class Hypothesis:
         return f"{self.combination} of {first} and {weight} times {second}"
 
     def relatives(self, others: Iterable["Hypothesis"]) -> Iterator["Hypothesis"]:
-        """Yields its variants, and the searched hypotheses that differ from it on a single axis.
+        """Yields the hypothesis' variants, and the searched hypotheses that differ from it in a single part,
+        such as the stemmer.
 
         The latter take over its offset, and its weight if they have the same fields.
 

@@ -1,7 +1,7 @@
 """Interprets fitted numbers: parameters of the model, and the number of documents in the collection.
 
 The weights of BM25 and of TF_IDF depend on document frequencies. A weight w = ln((N + 1) / (df + 0.5)) gives
-df = (N + 1) exp(-w) - 0.5. Only near the true N are these whole numbers for all terms.
+df = (N + 1) exp(-w) - 0.5. These are whole numbers for all terms only if N is near its true value.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -78,7 +78,9 @@ class DocumentFrequencies:
 
 
 def shared_numbers(fit: Fit) -> list[Number]:
-    """Returns the numbers that all terms share: first those of all fields, then those of each field."""
+    """Returns the numbers that all terms share: first the numbers that hold for all fields, then each field's
+    numbers.
+    """
     # A formula in closed form has parameters; other fits have only numbers.
     values = fit.parameters if fit.hypothesis.formula else _fitted(fit)
     if K1_B in values:  # with known mean lengths, BM25 has only two numbers, also for two fields

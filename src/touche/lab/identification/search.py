@@ -37,8 +37,8 @@ def search(
     """Fits all hypotheses to a sample's scores, on all processors.
 
     Closed forms come first, using the statistics of all documents. If one of them fits, the search is over.
-    They aren't tried if the dataset lacks many of the run's documents, because these contain the topics'
-    terms, so that the run's collection has other statistics.
+    They aren't tried if many of the run's documents aren't in the dataset. These documents contain the
+    topics' terms, so the run's collection has other statistics than the dataset.
 
     Args:
         sample: the sample.
@@ -62,7 +62,8 @@ def search(
 
 
 def _search_closed(sample: Sample, counts: Mapping[CandidateAnalysis, Fields]) -> tuple[list[Fit], int]:
-    """Fits closed forms to some documents, and the ones that reproduce most scores to all documents.
+    """Fits closed forms to some documents. Then it fits the closed forms that reproduce most scores to all
+    documents.
 
     Each analysis is tried with all hypotheses until one reproduces all scores. From then on, later analyses
     are only tried with that hypothesis's formula and fields (``shape``).
@@ -214,7 +215,7 @@ def distinct(
 def some_documents(sample: Sample, most: int = 160, per_topic: int = 20) -> Integers:
     """Chooses documents evenly between each topic's best and worst. Returns ascending indexes.
 
-    If the limit ``most`` cuts topics off, those with the most documents stay.
+    If there are more topics than ``most``, the topics with the most documents are kept.
     """
     topics = np.array(sample.topics)
     # A sample is ordered by topic and score, so each topic's rows start with its best document.

@@ -34,7 +34,7 @@ def opened(
     Args:
         name: the input's path, id or address.
         corpus: an ir_datasets corpus, for a directory that contains only topics.
-        topics: a file of topics for an address; None for the one at the address.
+        topics: a file of topics for an address; None if the topics are at the address.
     """
     is_remote = is_address(name)
     if topics and not is_remote:
@@ -137,7 +137,7 @@ def find_remote(context: Any, ship: Ship, uri: str, topics: Path | None) -> Inpu
     Workers open ``file:`` files themselves; Spark passes them the contents of others.
 
     Args:
-        topics: a file of topics on this machine; None for the one in the folder.
+        topics: a file of topics on this machine; None if the topics are in the folder.
     """
     folder = _Folder(context, uri.rstrip("/"))
     entries = folder.entries()

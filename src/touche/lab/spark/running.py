@@ -40,7 +40,7 @@ def run_on_spark(
     Args:
         baseline, output, options, corpus, statistics, keep_statistics, tag, team, log: as for ``write_run``.
         dataset: as for ``run``, or an address that Spark reads, such as ``s3a://bucket/corpus``.
-        topics: a file of topics for an address; by default the one at the address.
+        topics: a file of topics for an address; by default the topics at the address.
         master: the cluster's address; by default, this machine's processors.
 
     Returns:

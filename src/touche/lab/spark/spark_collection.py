@@ -98,7 +98,7 @@ class WorkerParts(Parts[_T]):
     ship: Ship
 
     def combined(self, of_part: Callable[[_T], _R], combine: Callable[[_R, _R], _R]) -> _R:
-        """Combines each partition's results in a task, then those of all partitions."""
+        """Combines the results of each partition in a task, then the results of all partitions."""
         no_documents = of_part(self.parts[0])
 
         def combine_partition(items: Iterable[_T | WorkerReport]) -> Iterator[_R | Failed]:
