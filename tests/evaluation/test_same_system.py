@@ -329,7 +329,7 @@ def test_pages_print_the_shares_that_are_counted_here() -> None:
     rows = re.findall(r"\| (?:20 of 20|40 of 40) \| ([^|]+) \|", text_of("docs/explanation/replication.md"))
     assert rows == [ten, f"none of {len(in_2022)}"]
     assert in_2021.sum(axis=1).max() < 90, "no pair has 90% equal values"
-    assert re.findall(r'"None of ([\d,]+) pairs"', text_of(EXPLANATION)) == [f"{len(in_2021):,}"]
+    assert re.findall(r'"none of ([\d,]+) pairs"', text_of(EXPLANATION)) == [f"{len(in_2021):,}"]
 
 
 def text_of(page: str) -> str:
