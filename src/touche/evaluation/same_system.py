@@ -52,7 +52,7 @@ def same_system(
     *,
     fitted: bool = False,
 ) -> str:
-    """Returns whether a rerun is the same system as its original, in sentences.
+    """Returns sentences that say whether a rerun is the same system as its original.
 
     Args:
         task, measure, original, rerun, tag: as for ``closeness``.
