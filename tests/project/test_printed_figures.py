@@ -78,7 +78,9 @@ def test_readme_counts_the_published_values_that_were_re_evaluated() -> None:
     equal = checks.count("re-evaluated")
     evaluated = equal + checks.count("different")
     public = len(checks) - checks.count("run not public") - checks.count("run public, not listed yet")
-    counted = f"{evaluated} of {len(checks)} published values checked: {equal} equal, {evaluated - equal} different"
+    counted = (
+        f"{evaluated} of {len(checks)} published values checked: {equal} equal, {evaluated - equal} different"
+    )
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     [row] = [line for line in text.splitlines() if line.startswith("| [public runs]")]
     assert row.endswith(f"| {counted} |")

@@ -61,7 +61,7 @@ class PublishedResult:
 
 @dataclass(frozen=True, repr=False)
 class PublishedResults(Table[PublishedResult]):
-    """Published results, task by task. For each task, the best results of each dimension come first, and stances last."""
+    """Published results, task by task: in each task, the best of each dimension first, and stances last."""
 
     @cached_property
     def by_kind(self) -> "dict[tuple[str, str, int | None], PublishedResults]":
