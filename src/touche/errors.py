@@ -24,18 +24,20 @@ class ToucheError(Exception):
         super().__init__(one_line(message))
 
     def __reduce__(self) -> Any:
-        """Lets pickle restore errors without calling ``__init__``, whose parameters differ in subclasses."""
+        """Tells pickle to restore an error without calling ``__init__``, because its parameters differ
+        between subclasses.
+        """
         return Exception.__new__, (type(self), *self.args), vars(self)
 
 
 class ToucheWarning(UserWarning):
-    """A warning about data or results that you can use, but that may not be what you wanted."""
+    """A warning about data or results that can be used, but may not be what the user wanted."""
 
 
 class InputError(ToucheError):
     """A file or folder can't be used. The message reads ``FILE:LINE: problem; remedy``.
 
-    ``:LINE`` is missing if the problem concerns the whole file.
+    ``:LINE`` is left out if the problem concerns the whole file.
 
     Attributes:
         path: the file or folder.
@@ -115,8 +117,8 @@ def one_line(text: str) -> str:
 
 
 def described(error: Exception) -> str:
-    """Returns an error's message; for a bug, it starts with the error's type, and --verbose shows the
-    traceback.
+    """Returns an error's message. If the error is a bug, its type is put before the message, and its
+    traceback is logged, which --verbose shows.
     """
     if isinstance(error, ToucheError):
         return str(error)
@@ -140,13 +142,14 @@ def check_choice(what: str, name: object, known: Iterable[str]) -> None:
     ``method``.
     """
     if not isinstance(name, str) or name not in known:
-        text = name if isinstance(name, str) else ""  # no known name is similar to an empty string
+        # If it isn't a string, use an empty one, so that no similar name is suggested.
+        text = name if isinstance(name, str) else ""
         raise ParameterError(f"there is no {what} {shorten(repr(name), 60)}; {choice(text, known)}")
 
 
 def choice(name: str, known: Iterable[str], otherwise: str = "") -> str:
-    """Suggests, for an unknown name, a known name that starts with it, else a similar one, else all, or what
-    ``otherwise`` says.
+    """Returns a suggestion for an unknown name: a known name that starts with it, or else a similar name. If
+    there is none, returns ``otherwise``, or, if that is empty, a list of all known names.
     """
     known = list(known)
     completions = [other for other in known if name and other.lower().startswith(name.lower())]
@@ -158,9 +161,11 @@ def choice(name: str, known: Iterable[str], otherwise: str = "") -> str:
 
 
 def warn(text: str) -> None:
-    """Issues a warning at the line that called the library; frames in ``logging`` are skipped too."""
+    """Issues a warning that points to the user's line that called touche. Frames in touche and in ``logging``
+    are skipped.
+    """
     frame = sys._getframe()
-    level = 1  # 1 is the call of ``warnings.warn`` below; each skipped frame adds one
+    level = 1  # 1 stands for this function, and each skipped frame adds 1
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in ("touche", "logging"):
         frame = frame.f_back
         level += 1
@@ -168,7 +173,7 @@ def warn(text: str) -> None:
 
 
 class _AsWarnings(logging.Handler):
-    """Turns log messages into Python warnings. Commands replace this handler."""
+    """Turns log messages into Python warnings. The command line replaces this handler with its own."""
 
     def emit(self, record: logging.LogRecord) -> None:
         warn(record.getMessage())

@@ -28,8 +28,9 @@ class CheckedCard:
         path: the card's path.
         problem: the first problem with its location and remedy; empty if there is none.
         topics: the number of topics; None if their file is missing.
-        unjudged_topics: the number of topics without judgments; None if their file or all qrels are missing.
-        judgments: the number of judgments; None if all qrels are missing.
+        unjudged_topics: the number of topics without judgments; None if the topics' file or all files of
+            qrels are missing.
+        judgments: the number of judgments; None if all files of qrels are missing.
         documents: the number of documents in the whole corpus; None if it's missing or consists of web pages,
             which we would have to parse.
         other_corpora: the number of documents in each other corpus by its name on the card, unless it's
@@ -69,7 +70,7 @@ def check_cards(cards: str | PathLike[str] | Sequence[str | PathLike[str]]) -> T
 
 
 def _checked(card: Path) -> CheckedCard:
-    """Checks a card and, if it's fine, the files it names."""
+    """Checks a card. If it has no errors, also checks the files that it names."""
     try:
         task = read_card(card)
         tasks.check_name(card)
@@ -79,25 +80,28 @@ def _checked(card: Path) -> CheckedCard:
 
 
 def check_files(card: Path, task: Task) -> CheckedCard:
-    """Checks a task's topics, judgments and corpora where they are available.
+    """Checks those of a task's topics, judgments and corpora that are on this machine.
 
     Args:
         card: the card, for error messages.
         task: the task on the card.
 
     Returns:
-        What is available and missing. ``problem`` is empty, because problems are raised.
+        A record that says what is available and what is missing. Its ``problem`` is always empty, because
+        problems are raised as errors.
 
     Raises:
-        InputError: if a file is broken, or names a topic or document that another file doesn't have.
+        InputError: if a file is broken, or if it contains a topic or document that should be in another file,
+            but isn't.
     """
-    public_runs(task)  # raises an error unless each published result is listed once
+    public_runs(task)  # raises an error unless each published result is listed exactly once
     missing = list[str]()
     topics = _check_topics(card, task, missing)
     ids_by_corpus = _check_documents(card, task, topics, missing)
     all_ids = ids_by_corpus.pop("full", None)
     available_qrels = _check_judgments(task, topics, all_ids, missing)
-    # Qrels are keyed by ranking: ``1``, or ``1 PRO`` if each stance has its own.
+    # The keys of qrels are topics such as ``1``, or rankings such as ``1 PRO`` if each stance has its own
+    # ranking.
     judged_topics = {topic_in(ranking) for ranking in chain.from_iterable(available_qrels)}
     judgments = sum(len(grades) for qrels in available_qrels for grades in qrels.values())
     return CheckedCard(
@@ -117,7 +121,7 @@ def _check_topics(card: Path, task: Task, missing: list[str]) -> set[str] | None
     Args:
         card: the card, for error messages.
         task: the task on the card.
-        missing: the file is appended if it's missing.
+        missing: a list of missing files, to which the file with topics is appended if it's missing.
     """
     file = f"topics/{task.topics}"
     try:
@@ -133,13 +137,14 @@ def _check_topics(card: Path, task: Task, missing: list[str]) -> set[str] | None
 def _check_documents(
     card: Path, task: Task, topics: set[str] | None, missing: list[str]
 ) -> dict[str, frozenset[str] | None]:
-    """Checks that each corpus' topics are in the task, and its ids in the whole corpus.
+    """Checks that the topics of each corpus are topics of the task, and that its documents are in the whole
+    corpus.
 
     Args:
         card: the card, for error messages.
         task: the task on the card.
         topics: all topic numbers; None if unknown.
-        missing: missing corpora are appended.
+        missing: a list of missing files, to which missing corpora are appended.
 
     Returns:
         The ids in each available corpus by its name on the card; None for web pages, which we would have to
@@ -148,7 +153,8 @@ def _check_documents(
     from touche.documents.ids import read_ids  # takes 54 ms
 
     ids_by_corpus: dict[str, frozenset[str] | None] = {}
-    for name in sorted(task.corpora, key=lambda name: name != "full"):  # the whole corpus first
+    # The whole corpus comes first, because the others are compared with it.
+    for name in sorted(task.corpora, key=lambda name: name != "full"):
         corpus = task.corpora[name]
         folder = f"corpora/{corpus.directory}"
         try:
@@ -160,8 +166,9 @@ def _check_documents(
         ids_by_corpus[name] = ids
         whole_folder = f"corpora/{task.corpora['full'].directory}"
         _check_known(path, ids or (), ids_by_corpus.get("full"), "document", whole_folder)
-        if corpus.topics:  # otherwise the corpus has all the task's topics
-            own_topics = _topics(task, corpus)  # those in its folder; ``corpus.topics`` are those on the card
+        if corpus.topics:  # if empty, the corpus is for all of the task's topics
+            # The topics in the corpus' folder, to compare with ``corpus.topics``, which are on the card.
+            own_topics = _topics(task, corpus)
             _check_known(card, corpus.topics, own_topics, "topic", folder)
             _check_known(path, own_topics, topics, "topic", f"topics/{task.topics}")
     return ids_by_corpus
@@ -170,13 +177,13 @@ def _check_documents(
 def _check_judgments(
     task: Task, topics: set[str] | None, all_ids: frozenset[str] | None, missing: list[str]
 ) -> list[Qrels]:
-    """Checks the judged topics and documents; returns the available qrels.
+    """Checks that judged topics and documents exist. Returns the qrels that are on this machine.
 
     Args:
         task: the task.
         topics: all topic numbers; None if unknown.
         all_ids: all document ids; None if unknown.
-        missing: missing files are appended.
+        missing: a list of missing files, to which missing qrels are appended.
     """
     available = list[Qrels]()
     for dimension, judgments in task.qrels.items():
@@ -199,9 +206,8 @@ def _topics(task: Task, corpus: Corpus) -> set[str]:
 
 
 def _judged_ids(qrels: Qrels, dimension: str, task: Task) -> Iterator[str]:
-    """Yields the ids of judged documents, or of both sentences in a judged pair.
-
-    Stances are always judged per document.
+    """Yields the ids of judged documents. If the task ranks pairs, yields the ids of both sentences in each
+    judged pair, except for stances, which are always judged for documents.
     """
     for result in chain.from_iterable(qrels.values()):
         if dimension == STANCE:
@@ -213,14 +219,14 @@ def _judged_ids(qrels: Qrels, dimension: str, task: Task) -> Iterator[str]:
 def _check_known(
     path: Path, ids: Iterable[str], known: Collection[str] | None, noun: str, source: str
 ) -> None:
-    """Raises InputError if an id is unknown.
+    """Raises an InputError if one of the ids is unknown.
 
     Args:
-        path: the file or folder with the ids.
+        path: the file or folder that contains the ids.
         ids: the topic or document ids.
-        known: the known ids; None if we don't have them.
+        known: the known ids; None if they aren't on this machine, so that nothing can be checked.
         noun: ``topic`` or ``document``.
-        source: where the known ids come from, below the data folder.
+        source: the file or folder that contains the known ids, as a path below the data folder.
     """
     unknown = [] if known is None else [*dict.fromkeys(id for id in ids if id not in known)]  # each once
     if unknown:

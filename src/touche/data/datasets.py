@@ -1,4 +1,4 @@
-"""What a baseline can read: a dataset (a task's topics with a corpus), a folder, or an ir_datasets id."""
+"""Opens what a baseline reads: a dataset (a task's topics with a corpus), a folder, or an ir_datasets id."""
 
 import os
 from collections.abc import Iterator
@@ -29,9 +29,9 @@ from touche.trec.topics import read_topics
 def open_dataset(dataset: str) -> Input:
     """Returns a dataset's topics and corpus, e.g. ``touche-2020-task-1/sample``.
 
-    If a corpus has no folder in corpora/, it's read with ir_datasets, provided that the card names its id
-    there. Shipped cards only name ids whose files users must save in ir_datasets' folder themselves, so
-    nothing is downloaded.
+    If a corpus has no folder in corpora/, it's read with ir_datasets, provided that the card says which id it
+    has in ir_datasets. Nothing is downloaded: shipped cards only name ids of corpora that ir_datasets can't
+    download, so users have to save the files in ir_datasets' folder themselves.
 
     Raises:
         ToucheError: if the dataset is unknown or missing.
@@ -41,7 +41,7 @@ def open_dataset(dataset: str) -> Input:
         topics_file = locate_topics(task, corpus)
         if corpus.ir_datasets is None or find_corpus(corpus):
             documents: Documents = find_documents(locate_corpus(corpus))
-        else:  # without a corpus folder, side files are next to the topics
+        else:  # there is no corpus folder, so side files are searched next to the topics
             files = (path for path in topics_file.parent.iterdir() if path.is_file())
             documents = IrDataset(corpus.ir_datasets, side_files=side_files(files))
         source = Input.combine(read_topics(topics_file), topics_file, documents)
@@ -69,7 +69,7 @@ def opened(name: str, corpus: str | None = None, *, needs_documents: bool = True
         return Input(topics, documents, description=f"{counted(len(topics), 'topic')} and {documents}")
     if not is_dataset(name):
         if not os.path.exists(name):  # noqa: PTH110 (Path.exists raises if it is too long)
-            check_exists(name)  # raises an error that suggests a similar name
+            check_exists(name)  # raises an error, which suggests a similar name
         return find(Path(name), corpus, needs_documents=needs_documents)
     if corpus:
         raise ToucheError(f"the dataset {name} has its own corpus; omit --corpus")
@@ -78,7 +78,9 @@ def opened(name: str, corpus: str | None = None, *, needs_documents: bool = True
 
 @contextmanager
 def explaining_missing_data(dataset: str) -> Iterator[None]:
-    """Adds the download size, and the task's other datasets that are here, to an error about missing data."""
+    """Completes an error about missing data: adds how large the download is, and which other datasets of the
+    task are on this machine.
+    """
     try:
         yield
     except MissingDataError as error:
@@ -88,14 +90,17 @@ def explaining_missing_data(dataset: str) -> Iterator[None]:
 
 
 def _with_size(error: MissingDataError, dataset: str) -> str:
-    """Returns the error's message, or one with the download size if touche can fetch the corpus."""
+    """Returns the message of an error about missing data. If touche can fetch the corpus, the size of the
+    download is added.
+    """
     try:
         missing = [source for source in official([dataset]) if is_to_download(source)]
-    except ToucheError:  # an image has no ir_datasets, so the size is unknown
+    except ToucheError:  # ir_datasets, which knows the size, isn't installed in container images
         return str(error)
     _, corpus = tasks.dataset(dataset)
     is_corpus_missing = any(source.kind == "corpora" for source in missing)
-    # Keep the error about an incomplete folder, because it names the missing files.
+    # If the folder exists but is incomplete, keep the error's own message, because it names the missing
+    # files.
     if not is_corpus_missing or places.find("corpora", corpus.directory):
         return str(error)
     fetch = f"get it with: touche data fetch {dataset} ({size_of_download(missing)})"

@@ -1,4 +1,4 @@
-"""Downloads files: official ones to disk, a stranger's into memory."""
+"""Downloads files: official files to disk, files of unknown people into memory."""
 
 from http import HTTPStatus
 from pathlib import Path
@@ -9,17 +9,18 @@ from touche.errors import InputError, ToucheError
 from touche.io.identifiers import quoted
 from touche.io.progress import bar
 
-_CHUNK_BYTES = 1 << 16  # an interrupted download loses at most one chunk
-_LONGEST_REASON = 150  # characters of a network error
-_TIMEOUT_SECONDS = 30  # without receiving a byte
+# How much is written at a time, and so how much is lost at most if a download is interrupted.
+_CHUNK_BYTES = 1 << 16
+_LONGEST_REASON = 150  # characters of a network error's text that are shown
+_TIMEOUT_SECONDS = 30  # how long to wait if the server sends nothing
 
 
 def download(source: Source, part: Path) -> None:
-    """Downloads an official file without retries. After an error, the partial file stays and is resumed next
-    time.
+    """Downloads an official file. There are no retries: after an error, the partial file stays, and the next
+    call continues the download.
 
     Args:
-        source: the file, whose address is known.
+        source: the file; its ``url`` must not be empty.
         part: the path of the partial file.
 
     Raises:
@@ -27,26 +28,27 @@ def download(source: Source, part: Path) -> None:
     """
     import requests  # takes 60 ms
 
-    done = part.stat().st_size if part.exists() else 0  # bytes that we already have
-    # Ranges count bytes, and compression in transit would shift them.
+    done = part.stat().st_size if part.exists() else 0  # the number of bytes from an interrupted download
+    # Ask for an uncompressed response, because the range counts bytes of the file itself.
     headers = {"Accept-Encoding": "identity", "Range": f"bytes={done}-"}
     try:
         with requests.get(source.url, headers=headers, stream=True, timeout=_TIMEOUT_SECONDS) as response:
             if done and response.status_code == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
-                return  # the partial file is complete; its md5 is checked next
+                return  # nothing is left to download; the caller checks the md5
             response.raise_for_status()
-            # Any other status means that the server can't resume and sends the whole file.
+            # Any other status means that the server can't continue a download and sends the whole file.
             if response.status_code != HTTPStatus.PARTIAL_CONTENT:
                 done = 0
             with (
-                part.open("ab" if done else "wb") as file,  # "a" appends to the partial file
+                # "a" appends to the partial file, "w" starts again.
+                part.open("ab" if done else "wb") as file,
                 bar(f"fetching {source.name}", "B", source.size, done=done) as progress,
             ):
                 for chunk in response.iter_content(_CHUNK_BYTES):
                     progress.update(file.write(chunk))
     except requests.RequestException as error:
         has_answer = error.response is not None
-        # Without a response, the error text is about the library's internals.
+        # If there was no response, the error's text is about the library's internals, so don't show it.
         no_answer = "no connection" if isinstance(error, requests.ConnectionError) else type(error).__name__
         reason = shorten(str(error), _LONGEST_REASON) if has_answer else no_answer
         problem = f"{source.path} cannot be downloaded from {source.url} ({reason})"
@@ -56,7 +58,8 @@ def download(source: Source, part: Path) -> None:
 
 
 def fetch_content(url: str, most_bytes: int, seconds: float) -> bytes:
-    """Downloads a stranger's file into memory. All addresses, also after redirections, must be https.
+    """Downloads a file of an unknown person into memory. The address must be https, and so must all addresses
+    to which the server redirects.
 
     Args:
         url: the file's address.
@@ -66,10 +69,11 @@ def fetch_content(url: str, most_bytes: int, seconds: float) -> bytes:
     Raises:
         ToucheError: if the file can't be downloaded within these limits.
     """
-    import multiprocessing  # with the next line, takes 12 ms
+    import multiprocessing  # imported here, because this and the next line take 12 ms
     from multiprocessing.pool import ThreadPool
 
-    # The thread of a server that never finishes is left behind. It doesn't keep the process from exiting.
+    # If the server never finishes, the thread keeps running after the timeout, but the process can exit
+    # nevertheless.
     with ThreadPool(1) as pool:
         try:
             return pool.apply_async(_content, (url, most_bytes)).get(seconds)
@@ -84,7 +88,8 @@ def _content(url: str, most_bytes: int) -> bytes:
 
     content = bytearray()
     with requests.Session() as session:
-        session.adapters.pop("http://")  # so that the session refuses such addresses, also to redirect to
+        # Makes the session reject http addresses, including those that a server redirects to.
+        session.adapters.pop("http://")
         try:
             headers = {"Accept-Encoding": "identity"}
             with session.get(url, headers=headers, stream=True, timeout=_TIMEOUT_SECONDS) as response:

@@ -20,15 +20,16 @@ def task_qrels(
 ) -> Qrels:
     """Returns the qrels of a task in one dimension, without excluded topics.
 
-    Stances are their indexes in ``task.stances``. If each stance of a topic has its own ranking, the keys are
-    such as ``1 PRO``.
+    A judged stance is returned as its index in ``task.stances``. If each stance of a topic has its own
+    ranking, the keys are names of rankings, such as ``1 PRO``.
 
     Args:
         task: the task.
         dimension: one of its dimensions.
         source: the judgments to use instead of the task's.
-        answers: the answers about images by file; a file that is not in it is read and added. Pass one
-            dictionary for all dimensions, which are questions that one file answers.
+        answers: a cache for image retrieval, where the same file contains the judgments for all dimensions:
+            what was read, by file. If a file isn't in it, it's read and added. Pass the same dictionary for
+            all dimensions.
 
     Raises:
         ToucheError: if the file is missing or broken, or qrels in memory have no judgments or no stances.
@@ -82,7 +83,7 @@ def own_qrels(source: QrelsSource, task: Task | None) -> Qrels:
 
 
 def _of_dataset(qrels: Qrels, task: Task) -> Qrels:
-    """Returns the judgments of the topics that a dataset has."""
+    """Returns the judgments for those topics that are in the dataset."""
     if not task.only_topics:
         return qrels
     topics = ranking_names(task.only_topics, task.rules.ranked_stances)
@@ -90,14 +91,16 @@ def _of_dataset(qrels: Qrels, task: Task) -> Qrels:
 
 
 def topic_titles(task: Task) -> dict[str, str]:
-    """Returns the titles of a task's topics, by topic and also by ranking, such as ``1`` and ``1 PRO``.
+    """Returns the titles of a task's topics. The keys are topics, such as ``1``, and names of rankings, such
+    as ``1 PRO``.
 
-    The result is empty if no file of topics is found.
+    The result is empty if the task's topics aren't on this machine.
 
     Raises:
         InputError: if the file is broken.
     """
-    # The topics of the first corpus that has some: in some datasets, they are in the folder of the corpus.
+    # Try all corpora, because in some datasets the topics are in the corpus' folder. The first one for which
+    # topics are found is used.
     for corpus in task.corpora.values():
         with suppress(MissingDataError):
             titles = dict[str, str]()

@@ -1,4 +1,4 @@
-"""Official data for users: what there is, fetching it, and verifying it."""
+"""Lists, fetches and verifies official data."""
 
 import logging
 import os
@@ -34,9 +34,9 @@ class OfficialFile:
 
     Attributes:
         path: its path below the data folder, such as ``qrels/touche-task2-2022-quality.qrels``. It ends with
-            ``.gz`` if a packed run is here.
+            ``.gz`` if the file is a run that is packed on this machine.
         available: whether it is on this machine.
-        size: bytes to download; None if it's unknown or the file can't be fetched.
+        size: the number of bytes to download; None if the size is unknown or the file can't be fetched.
         md5: the checksum of the file, or of its archive; empty if none is known.
         in_archive: whether size and md5 are an archive's, and not the file's own.
         title: the publication that contains it.
@@ -56,12 +56,12 @@ class OfficialFile:
 
 @dataclass(frozen=True)
 class TextCheck:
-    """The texts of a file of args.me, compared with the checksums in their ids.
+    """The result of comparing the texts in a file of args.me with the checksums in their ids.
 
     Attributes:
         path: the path of the file.
         texts: the number of texts.
-        altered: the ids of texts that do not match.
+        altered: the ids of the texts that don't have the checksum in their id.
     """
 
     path: str
@@ -71,14 +71,15 @@ class TextCheck:
 
 @dataclass(frozen=True, repr=False)
 class VerifiedData(Table[Status]):
-    """Verified data: a ``Table`` with a record for each official file, and further attributes.
+    """The result of verifying data: a ``Table`` with a record for each official file, and further attributes.
 
-    The result of a file is ``verified``, ``differs``, ``missing`` or ``not verified``. The notes count these
-    results.
+    The result of a file is ``verified``, ``differs``, ``missing`` or ``not verified``. The notes say how many
+    files have each result.
 
     Attributes:
         texts: a record for each available file of args.me.
-        is_broken: whether a file or a text differs, or a file of a named dataset is missing.
+        is_broken: whether a file or a text differs. If datasets were named, also whether one of their files
+            is missing.
     """
 
     texts: Table[TextCheck] = field(kw_only=True)
@@ -106,8 +107,9 @@ def list_data(datasets: str | Sequence[str] = ()) -> Table[OfficialFile]:
         OfficialFile(
             path=source.path if here is None else str(PurePosixPath(source.path).with_name(here.name)),
             available=here is not None,
-            size=(source.size or None) if source.url else None,  # of the download
-            # Of a member of an archive, some publishers only state the archive's checksum.
+            size=(source.size or None) if source.url else None,  # of the file or archive that is downloaded
+            # For files in archives, some publishers state the archive's checksum, others only that of the
+            # unpacked file.
             md5=source.md5 or source.unpacked_md5,
             in_archive=bool(source.member) and not source.unpacked_md5,
             title=source.title,
@@ -133,17 +135,19 @@ def fetch(
 ) -> Table[Status]:
     """Fetches official data and checks it against the publishers' md5.
 
-    Interrupted downloads resume. A file that can't be fetched doesn't stop the others.
+    Interrupted downloads resume. If a file can't be fetched, the others are fetched nevertheless.
 
     Args:
         datasets: one or several dataset ids; if empty, all data.
-        output: the data folder; None for the clone, or outside a clone the user's cache folder.
-        mirror: a folder to copy from. It has the same subfolders, or contains the archives as published.
+        output: the data folder. None stands for the clone of the repository; if touche doesn't run in a
+            clone, for the user's cache folder.
+        mirror: a folder to copy from instead of downloading. It has the same subfolders as a data folder, or
+            contains the archives as they are published.
         no_corpora: fetch only topics and relevance judgments.
         runs: fetch topics, judgments and the public runs behind published results.
         every: fetch all published data, including corpora, if no dataset is named.
-        report: called with each file's status when it is complete.
-        log: called with lines about the size and the licences.
+        report: a function that is called with each file's status as soon as the file is complete.
+        log: a function that is called with lines of text about the size of the download and about licences.
 
     Returns:
         A status per file. ``problem`` says why a file is missing; each problem is also a Python warning. The
@@ -151,7 +155,7 @@ def fetch(
 
     Raises:
         ToucheError: if there is no such dataset, all data is requested without ``every``, or runs are
-            requested with ``every`` or of tasks without any.
+            requested together with ``every`` or for tasks that have no public runs.
 
     Examples:
         >>> import tempfile, touche
@@ -174,7 +178,7 @@ def fetch(
         sources = [source for source in sources if source.kind != "corpora"]
     missing = [source for source in sources if is_to_download(source, folder)]
     size = size_of_download(missing)
-    # Downloading everything takes long, so you have to ask for it.
+    # Downloading everything takes long, so users have to request it with ``every``.
     is_requested = bool(ids) or no_corpora or mirror_folder is not None or every
     if missing and not is_requested:
         raise ToucheError(f"all data is a download of {size}; pass a DATASET, or add --all or --no-corpora")
@@ -182,7 +186,8 @@ def fetch(
     log(f"{counted(len(sources), 'file')}, {len(missing) or 'none'} of them to fetch{destination}")
     if not mirror_folder:
         lines = (f"from {source.page}: {source.title}, licence: {source.licence}" for source in missing)
-        for line in dict.fromkeys(lines):  # each publication once
+        # Without duplicates, because several files can be from the same publication.
+        for line in dict.fromkeys(lines):
             log(line)
     statuses = []
     for status in _fetch_each(sources, ids, mirror_folder, folder, no_corpora):
@@ -194,7 +199,7 @@ def fetch(
 
 
 def _sources_of_runs(ids: Sequence[str]) -> list[Source]:
-    """Returns public runs with their tasks' official files.
+    """Returns the public runs of the datasets' tasks, and the tasks' official files.
 
     Raises:
         ToucheError: if the datasets' tasks have no public runs.
@@ -209,18 +214,19 @@ def _sources_of_runs(ids: Sequence[str]) -> list[Source]:
 def _fetch_each(
     sources: Sequence[Source], ids: Sequence[str], mirror: Path | None, folder: Path | None, no_corpora: bool
 ) -> Iterator[Status]:
-    """Fetches official files, then copies unpublished corpora; yields each file's status.
+    """Fetches official files and then copies unpublished corpora from the mirror. Yields each file's status.
 
     Args:
         sources: the official files.
-        ids: the requested dataset ids; if empty, all data. Without ids, a file that isn't in the mirror and
-            an unpublished corpus aren't problems. A failure always is.
+        ids: the ids of the requested datasets; if empty, all data is fetched. In that case it's no problem if
+            a file isn't in the mirror, or if a corpus is unpublished, because nobody asked for it. Failures
+            are always problems.
         mirror: the folder to copy from; None to download.
         folder: the data folder; None for the default.
         no_corpora: leave out unpublished corpora.
     """
     for number, source in enumerate(sources, 1):
-        # Keep the archive if a later file in it is missing.
+        # Other files to fetch that are in the same archive: if there are some, keep the archive.
         later_members = [other for other in sources[number:] if other.member and other.url == source.url]
         keep = any(not find_source(other, folder) for other in later_members)
         try:
@@ -237,12 +243,14 @@ def _fetch_each(
 
 
 def _how_to_use(folder: Path | None) -> tuple[str, ...]:
-    """Returns a note on how to use a folder's data; no note if it's empty, or if it's searched anyway."""
+    """Returns a note that says how to use the data in a folder. There is no note if the folder is empty, or
+    if touche searches it anyway.
+    """
     if folder is None or folder in tasks.data_folders():
         return ()
     if not folder.is_dir() or {path.name for path in folder.iterdir()} <= {"downloads"}:
         return ()
-    # the user's shell expands the variable
+    # not replaced with its value, because the user pastes this into a shell, which does that
     earlier_folders = f'{os.pathsep}"$TOUCHE_DATA"' if tasks.data_folders() else ""
     return (f"to use the data: export TOUCHE_DATA={shlex.quote(str(folder.absolute()))}{earlier_folders}",)
 
@@ -254,8 +262,8 @@ def verify(datasets: str | Sequence[str] = ()) -> VerifiedData:
         datasets: one or several dataset ids; if empty, all data.
 
     Returns:
-        A ``VerifiedData`` with a record per official file. If all files are missing, so that nothing was
-        verified, there is a Python warning.
+        A ``VerifiedData`` with a record per official file. A Python warning is issued if all files are
+        missing, because then nothing was verified.
 
     Raises:
         ToucheError: if there is no such dataset, or none of its files are published.
@@ -267,7 +275,8 @@ def verify(datasets: str | Sequence[str] = ()) -> VerifiedData:
         ('topics/touche-2020-task-1.xml', True)
     """
     ids = _ids(datasets)
-    here = [source for source in public_run_sources(ids) if find_source(source)]  # nobody needs all runs
+    # Only those that are on this machine, because runs that nobody fetched aren't missing.
+    here = [source for source in public_run_sources(ids) if find_source(source)]
     sources = [*sources_of(ids), *here]
     texts = tuple(TextCheck(str(path), count, tuple(altered)) for path, count, altered in compare_texts(ids))
     if not sources and not texts:
@@ -280,7 +289,8 @@ def verify(datasets: str | Sequence[str] = ()) -> VerifiedData:
         how_to_get = _how_to_get(sources, ids)
         warnings.append(f"nothing was verified, because all files are missing; {how_to_get}")
         warn(warnings[0])
-    is_incomplete = bool(ids) and counts[MISSING] > 0  # without ids, nobody expects all data to be here
+    # If no datasets are named, it's no problem that some data is missing.
+    is_incomplete = bool(ids) and counts[MISSING] > 0
     is_altered = counts[DIFFERS] > 0 or any(check.altered for check in texts)
     sentences = [sentence for check in texts for sentence in _describe_check(check)]
     counts_text = ", ".join(f"{count} {word}" for word, count in counts.items())  # e.g. 3 verified
@@ -295,10 +305,11 @@ def verify(datasets: str | Sequence[str] = ()) -> VerifiedData:
 
 
 def _how_to_get(sources: Sequence[Source], ids: Sequence[str]) -> str:
-    """Returns how to get the datasets' files when all are missing."""
-    if not any(source.url for source in sources):  # we can't fetch any of them, and all have the same remedy
+    """Returns how to get the files of datasets. Used if all of them are missing."""
+    # None of the files can be fetched, so all have the same remedy.
+    if not any(source.url for source in sources):
         return remedy(sources[-1].path)
-    # Samples aren't published; they share the whole dataset's topics and qrels.
+    # Samples aren't published, but they have the same topics and qrels as the whole dataset, so name that.
     fetchable = dict.fromkeys(name.removesuffix("/sample") for name in ids)
     return f"get them with: touche data fetch {' '.join(fetchable) or '--all'}"
 

@@ -1,4 +1,6 @@
-"""Datasets of some topics of a task: the documents that are judged for these topics."""
+"""Makes datasets with some of a task's topics. They contain the documents that are judged for these
+topics.
+"""
 
 import logging
 import re
@@ -29,7 +31,8 @@ from touche.trec.topics import read_topics
 
 _COLUMNS = "q_id doc_id rel qual query concl prem stance query_clean query_clean_lem".split()
 _REMEDY = "fetch it again"
-# Corpora whose ids have checksums of their texts; many texts of the processed corpus do not match them.
+# Corpora in which each id contains a checksum of the text. Excludes the processed corpus, because many of its
+# texts were changed and don't match.
 _FOLDER_WITH_CHECKSUMS = re.compile(r"argsme-2020-04-01(?!-processed).*")
 _log = logging.getLogger(__name__)
 
@@ -38,11 +41,13 @@ Judged = Mapping[str, Qrels]
 
 
 def write_judged(dataset_id: str, source: Path, data_folder: Path, target: Path) -> int:
-    """Writes a dataset of some topics in BEIR's format; the folder appears whole or not at all.
+    """Writes a dataset with some of a task's topics, in BEIR's format. The folder appears only when it's
+    complete.
 
     Args:
         dataset_id: the id of the dataset.
-        source: the whole corpus (a folder, or a file of passages), or a table ``*.tsv`` of judged arguments.
+        source: the whole corpus, as a folder or as a file of passages; or a table ``*.tsv`` of judged
+            arguments.
         data_folder: a folder whose topics/ and qrels/ come before the searched folders'.
         target: the folder to write.
 
@@ -50,16 +55,18 @@ def write_judged(dataset_id: str, source: Path, data_folder: Path, target: Path)
         The number of documents.
 
     Raises:
-        InputError: if the source is broken, contradicts the qrels or lacks a judged document.
+        InputError: if the source is broken, contains other grades than the qrels, or doesn't contain all
+            judged documents.
         MissingDataError: if topics or qrels are missing.
     """
     task, corpus = tasks.dataset(dataset_id)
     judged = _qrels_by_dimension(task, data_folder)
     ids = _judged_ids(judged)
-    # By id, because a table repeats an argument that is judged for several topics.
+    # A dictionary, because a table contains an argument several times if it's judged for several topics.
     documents = {document.id: document for document in _read_source(source, judged) if document.id in ids}
     _check_complete(source, ids, documents.keys())
-    # Only the whole corpus may have altered texts, because ``read_judged_arguments`` refuses them.
+    # Check the texts of the whole corpus here. Those in a table were already checked by
+    # ``read_judged_arguments``.
     for document in documents.values():
         if is_altered(document):
             _log.warning("%s: the text of %s does not match the checksum in its id", source, document.id)
@@ -73,7 +80,7 @@ def write_judged(dataset_id: str, source: Path, data_folder: Path, target: Path)
 
 
 def copy_dataset(dataset_id: str, source: Path, data_folder: Path, target: Path) -> None:
-    """Copies the folder of a dataset, which appears whole or not at all.
+    """Copies the folder of a dataset. The new folder appears only when it's complete.
 
     Args:
         dataset_id: the id of the dataset.
@@ -99,19 +106,20 @@ def copy_dataset(dataset_id: str, source: Path, data_folder: Path, target: Path)
 
 
 def compare_texts(datasets: Iterable[str] = ()) -> Iterator[tuple[Path, int, list[str]]]:
-    """Reads args.me's version 2020-04-01 once, and compares each text with the checksum in its id.
+    """Compares each text in version 2020-04-01 of args.me with the checksum in its id.
 
     Args:
-        datasets: ids of datasets; if empty, all published ones. Corpora that are missing, or of another
-            collection, are omitted.
+        datasets: the ids of datasets; if empty, all published ones. Corpora that are missing, or that aren't
+            args.me, are skipped.
 
     Yields:
-        For each file its path, the number of its arguments, and the ids of altered texts.
+        For each file: its path, the number of arguments in it, and the ids of those whose text doesn't match.
     """
     # Samples are not published.
     published = (name for name in tasks.datasets() if not name.endswith("/sample"))
     tasks_and_corpora = map(tasks.dataset, datasets or published)
-    for corpus in dict.fromkeys(corpus for _, corpus in tasks_and_corpora):  # each once
+    # Each corpus once, because several datasets can have the same.
+    for corpus in dict.fromkeys(corpus for _, corpus in tasks_and_corpora):
         has_checksums = _FOLDER_WITH_CHECKSUMS.fullmatch(corpus.directory)
         folder = find_corpus(corpus) if has_checksums else None
         if not folder:
@@ -120,7 +128,7 @@ def compare_texts(datasets: Iterable[str] = ()) -> Iterator[tuple[Path, int, lis
         for path in documents.paths:
             count = 0
             altered_ids = list[str]()
-            for document in replace(documents, paths=(path,)):  # the documents of this file only
+            for document in replace(documents, paths=(path,)):  # read the documents in this file only
                 count += 1
                 if is_altered(document):
                     altered_ids.append(document.id)
@@ -130,7 +138,7 @@ def compare_texts(datasets: Iterable[str] = ()) -> Iterator[tuple[Path, int, lis
 def read_judged_arguments(path: Path, judged: Judged) -> Iterator[Argument]:
     """Reads a table of judged arguments: tab-separated with a header, a row for each topic and argument.
 
-    An argument that is judged for several topics comes several times.
+    An argument that is judged for several topics is yielded several times.
 
     Args:
         path: the file.
@@ -158,10 +166,11 @@ def read_judged_arguments(path: Path, judged: Judged) -> Iterator[Argument]:
 
 
 def _contradiction(row: Mapping[str, str], argument: Argument, judged: Judged) -> str:
-    """Returns how a row contradicts the checksum in the argument's id, or the qrels; else empty.
+    """Returns in what a row contradicts the checksum in the argument's id or the qrels; empty if it
+    contradicts neither.
 
     Args:
-        row: the cells by the names of their columns.
+        row: the row's cells by column name.
         argument: the argument in the row.
         judged: the qrels.
     """
@@ -176,7 +185,7 @@ def _contradiction(row: Mapping[str, str], argument: Argument, judged: Judged) -
 
 
 def _read_source(source: Path, judged: Judged) -> Iterable[AnyDocument]:
-    """Returns the documents of a folder, of a table of judged arguments, or of a file of passages."""
+    """Returns the documents in a folder, in a table of judged arguments, or in a file of passages."""
     if source.is_dir():
         return find_documents(source)
     if source.suffix == ".tsv":
@@ -185,7 +194,7 @@ def _read_source(source: Path, judged: Judged) -> Iterable[AnyDocument]:
 
 
 def _qrels_by_dimension(task: Task, data_folder: Path) -> Judged:
-    """Returns the qrels of all dimensions except stances, whose labels are not grades."""
+    """Returns the qrels by dimension. Stances are left out, because their labels aren't grades."""
     return {
         dimension: task_qrels(
             task, dimension, QrelsSource(_locate(data_folder, "qrels", judgments.file), None)

@@ -1,4 +1,6 @@
-"""Where topics, qrels and corpora are: $TOUCHE_DATA, the shipped files, the user's cache folder."""
+"""Finds topics, qrels and corpora, which can be in $TOUCHE_DATA, among the shipped files, or in the user's
+cache folder.
+"""
 
 import os
 import re
@@ -25,17 +27,18 @@ IR_DATASETS = "irds:"
 
 @cache
 def shipped() -> Path | None:
-    """Returns the folder with the shipped baselines, topics, qrels and corpora: the clone's or the
-    package's.
+    """Returns the folder with the shipped baselines, topics, qrels and corpora. It's in the clone of the
+    repository, or in the installed package.
 
-    hatch_build.py puts these files into a wheel. None in images, which don't contain them.
+    hatch_build.py puts these files into the wheel. Returns None in container images, which don't contain
+    them.
     """
     packaged = Path(__file__).parents[1] / "shipped"
     return clone() or (packaged if packaged.is_dir() else None)
 
 
 def shipped_baselines() -> list[str]:
-    """Returns the names of the shipped baselines; empty in an image."""
+    """Returns the names of the shipped baselines; empty in a container image."""
     root = shipped()
     return sorted(path.parent.name for path in root.glob("baselines/*/baseline.py")) if root else []
 
@@ -68,17 +71,19 @@ def find(kind: str, name: str, folders: Sequence[Path] | None = None) -> Path | 
     """
     names = [name, f"{name}.gz"] if kind == "runs" else [name]
     paths = [folder / kind / name for folder in folders or _data_folders() for name in names]
-    here = filter(exists, paths)  # Path.exists raises an error without access
+    here = filter(exists, paths)  # not Path.exists, which raises an error if we have no access
     return next(filter(is_file_or_folder, here), None)
 
 
 def locate_topics(task: Task, corpus: Corpus) -> Path:
-    """Returns the topics file: the corpus' own, the one in topics/, or BEIR's queries, in this order.
+    """Returns the path of a dataset's topics file. If the corpus is for some of the topics only, it's a file
+    in the corpus' folder. Otherwise it's the task's file in topics/, or, if that is missing, BEIR's
+    ``queries.jsonl`` in the corpus' folder.
 
     Raises:
         MissingDataError: if it's missing.
     """
-    if corpus.topics:  # only some of the task's topics
+    if corpus.topics:  # the corpus is for some of the task's topics only, so they must be in its folder
         folder = locate_corpus(corpus)
         return topics_named(sorted(path for path in folder.iterdir() if path.is_file()), folder)
     beir_folder = None if find("topics", task.topics) else find_corpus(corpus)
@@ -98,10 +103,10 @@ def check_exists(name: str) -> None:
     """Checks that there is a directory or dataset with this name. The dataset's files can be missing.
 
     Raises:
-        ToucheError: if there is neither.
+        ToucheError: if there is neither a directory nor a dataset with this name.
     """
     if not os.path.isdir(name) and not is_dataset(name):  # noqa: PTH112 (Path.is_dir raises without access)
-        remedy_text = "name a folder"  # images ship no datasets to suggest
+        remedy_text = "name a folder"  # in a container image, there are no datasets that we could suggest
         if shipped():
             here = f"check the path, or choose a dataset that is here: {', '.join(available_datasets())}"
             remedy_text = tasks.choice_of_id(name, tasks.datasets(), here)
@@ -109,22 +114,22 @@ def check_exists(name: str) -> None:
 
 
 def available_datasets() -> list[str]:
-    """Returns the ids of datasets whose topics and corpora are here.
+    """Returns the ids of the datasets whose topics and corpus are on this machine.
 
-    Empty in images, which contain no data and only read the input folder.
+    Empty in a container image, because it contains no data and reads only the input folder.
     """
     return [name for name in tasks.datasets() if has_dataset(name)] if shipped() else []
 
 
 def available_parts(dataset: str) -> list[str]:
-    """Returns the ids of the datasets here that are of the same task as a dataset."""
+    """Returns the ids of those datasets on this machine that belong to the same task as this one."""
     task, _ = tasks.dataset(dataset)
     names = (dataset_with(task.id, name) for name in task.corpora)
     return [name for name in names if has_dataset(name)]
 
 
 def has_dataset(dataset: str) -> bool:
-    """Returns whether a dataset's topics and corpus are here."""
+    """Returns whether a dataset's topics and corpus are on this machine."""
     task, corpus = tasks.dataset(dataset)
     with suppress(MissingDataError):
         locate_topics(task, corpus)
@@ -141,24 +146,24 @@ def locate_corpus(corpus: Corpus) -> Path:
     folder = locate("corpora", corpus.directory)
     names = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
     missing = [file for file in corpus.files if file not in names]
-    # If none of the files are there, the folder contains the whole corpus in another form.
+    # If the folder contains none of the files, it isn't incomplete: it contains the corpus in another form.
     has_some_files = len(missing) < len(corpus.files)
     is_incomplete = bool(missing) and has_some_files
     if names and not is_incomplete:
         return folder
     problem = f"incomplete, without {', '.join(missing)}" if names else "empty"
-    # Data is fetched into ``data_home``, but a broken folder elsewhere may come first.
+    # Fetching again doesn't help if the broken folder isn't in ``data_home``, because it may be found first.
     is_at_home = folder.parent == data_home() / "corpora"
     removal = "" if is_at_home else "; remove that folder first"
     raise MissingDataError(f"{folder} is {problem}; {remedy(f'corpora/{corpus.directory}')}{removal}")
 
 
 def remedy_for(datasets: Iterable[str]) -> str:
-    """Returns how to get the missing datasets that touche can fetch, or if there are none of these, how to
-    get the first missing file or folder.
+    """Returns how to get missing datasets: the command to fetch those that touche can fetch. If it can't
+    fetch any of them, how to get the first missing file or folder.
     """
     fetchable = []
-    not_fetchable = []  # files and folders
+    not_fetchable = []  # paths of missing files and folders that touche can't fetch
     for dataset in datasets:
         task, corpus = tasks.dataset(dataset)
         folder = f"corpora/{corpus.directory}"
@@ -168,7 +173,7 @@ def remedy_for(datasets: Iterable[str]) -> str:
         unpublished = [path for path in missing if not is_published(path)]
         if missing and not unpublished:
             fetchable.append(dataset)
-        # The folder comes last: if all files are here, something in it must be missing.
+        # Add the corpus' folder as the last one: if no file is missing, something in this folder must be.
         not_fetchable += [*unpublished, folder]
     if fetchable:
         return f"get it with: touche data fetch {' '.join(fetchable)}, or {ELSEWHERE}"
@@ -189,7 +194,9 @@ def whole_corpus(dataset_id: str) -> Path | None:
 
 
 def data_home() -> Path:
-    """Returns the folder for fetched data: the clone or the user's cache folder."""
+    """Returns the folder into which data is fetched: the clone of the repository, or, outside of a clone, the
+    user's cache folder.
+    """
     return clone() or cache_folder()
 
 

@@ -1,4 +1,4 @@
-"""Where the public runs of tasks come from."""
+"""Returns where public runs can be downloaded, as ``Source`` records."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,9 @@ from touche.tasks.public_runs import PublicRun, Repository, public_runs
 
 
 def public_run_sources(chosen: Sequence[str] = ()) -> list[Source]:
-    """Returns the public runs of datasets' tasks in index order; all tasks' if ``chosen`` is empty."""
+    """Returns the public runs of the chosen datasets' tasks, or of all tasks if ``chosen`` is empty. They are
+    in the order of the indexes.
+    """
     sources = list[Source]()
     for task_id in dict.fromkeys(tasks.task(name).id for name in chosen or tasks.ids()):
         index = public_runs(tasks.task(task_id))
@@ -25,7 +27,8 @@ def public_run_source(task_id: str, repository: Repository, run: PublicRun) -> S
         page=repository.page,
         licence=repository.licence,
         url=url,
-        size=0 if member else run.bytes,  # the archive's size is unknown
+        # If the run is in an archive, the download is the archive, whose size is unknown.
+        size=0 if member else run.bytes,
         member=member,
         unpacked_md5=run.md5,
         git_blob=run.git_blob,

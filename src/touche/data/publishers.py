@@ -24,15 +24,16 @@ class Source:
         title: the publication that contains it.
         page: the publication's web page.
         licence: the publication's licence.
-        url: the address; empty if it can't be fetched.
-        md5: the publisher's checksum of the file or its archive.
-        size: bytes to download.
-        member: its name in the archive; empty if the file itself is published.
-        unpacked_md5, git_blob: a public run's checksums, after unpacking; otherwise empty.
-        agreement: whether the publisher requires an agreement.
-        by_hand: the address of a file that you have to download yourself, because its md5 is unknown; empty
-            if the address is unknown too. None for other files.
-        dataset: the id of a dataset of some topics, whose folder is made from the download; otherwise empty.
+        url: the address to download; empty if touche can't fetch the file.
+        md5: the publisher's checksum of the file, or of the archive that contains it; empty if there is none.
+        size: the number of bytes to download; 0 if unknown.
+        member: the file's name in the archive; empty if the file isn't published in an archive.
+        unpacked_md5, git_blob: checksums of the unpacked file, for public runs; empty for other files.
+        agreement: whether one has to sign an agreement with the publisher.
+        by_hand: None for files that touche can fetch. For a file that users have to download themselves,
+            because its md5 is unknown, the file's address, or an empty string if that is unknown, too.
+        dataset: if the download is used to make the folder of a dataset with some of the topics, this
+            dataset's id; otherwise empty.
     """
 
     path: str
@@ -51,12 +52,12 @@ class Source:
 
     @property
     def kind(self) -> str:
-        """``topics``, ``qrels``, ``corpora`` or ``runs``."""
+        """The first part of the path: ``topics``, ``qrels``, ``corpora`` or ``runs``."""
         return self.path.partition("/")[0]
 
     @property
     def name(self) -> str:
-        """The path without the kind."""
+        """The path without its first part, the kind."""
         return self.path.partition("/")[2]
 
 
@@ -64,14 +65,14 @@ class Source:
 def all_sources() -> tuple[Source, ...]:
     """Returns all official files except public runs, publication by publication.
 
-    ir_datasets has most addresses and checksums. If it isn't installed, they are empty.
+    Most addresses and checksums are read from ir_datasets. If it isn't installed, they are empty.
     """
     text = files(__package__).joinpath("publishers.toml").read_text(encoding="utf-8")
     return tuple(source for record in tomllib.loads(text)["record"] for source in sources_in(record))
 
 
 def sources_in(record: dict[str, Any]) -> Iterator[Source]:
-    """Yields the files in a record of publishers.toml, a publication.
+    """Yields the files of a publication, given its record in publishers.toml.
 
     A record has a title, its page's url and a licence. The rest is optional: ``files`` has a table per path
     with ``ir_datasets``, or with url, md5 and size, and ``dataset`` for a corpus of some topics; ``by_hand``
@@ -79,7 +80,7 @@ def sources_in(record: dict[str, Any]) -> Iterator[Source]:
     """
     publication = {"title": record["title"], "page": record["url"], "licence": record["licence"]}
     for path, file in record.get("files", {}).items():
-        attributes = dict(file)  # the file's keys are attributes of ``Source``, except ir_datasets
+        attributes = dict(file)  # all keys except ir_datasets have the names of attributes of ``Source``
         collection, _, key = attributes.pop("ir_datasets", "").partition("/")
         entry = downloads().get(collection, {}).get(key)
         if entry is not None:
@@ -93,16 +94,17 @@ def sources_in(record: dict[str, Any]) -> Iterator[Source]:
 
 @cache
 def downloads() -> dict[str, Any]:
-    """Returns ir_datasets' downloads by collection and key; empty if it isn't installed, or has no such list.
+    """Returns ir_datasets' list of downloads, by collection and key. Empty if it isn't installed, or if this
+    version has no such list.
 
-    We read its list ourselves, because importing ir_datasets takes 158 ms.
+    The file is read without importing ir_datasets, because that takes 158 ms.
     """
     package = find_spec("ir_datasets")
     if package is None or package.origin is None:
         return {}
     path = Path(package.origin).with_name("etc") / "downloads.json"
     with suppress(OSError, ValueError):
-        return orjson.loads(path.read_bytes())  # type: ignore[no-any-return]  # values of any type
+        return orjson.loads(path.read_bytes())  # type: ignore[no-any-return]  # JSON values of any type
     return {}
 
 
@@ -110,7 +112,7 @@ def official_md5(path: str) -> str:
     """Returns the publisher's md5 of a file, such as ``qrels/touche-task2-2022-quality.qrels``; empty if
     unknown.
 
-    It's unknown for files in an archive or without a checksum, and when ir_datasets isn't installed, which
-    has most checksums.
+    It's unknown for files in an archive and for files for which no checksum is published. Most checksums are
+    also unknown if ir_datasets isn't installed, because they are read from it.
     """
     return next((source.md5 for source in all_sources() if source.path == path and not source.member), "")

@@ -1,4 +1,4 @@
-"""How to get missing data, file by file."""
+"""Tells users how they can get missing files."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -25,31 +25,32 @@ def _is_within(path: str, folder: str) -> bool:
 
 def remedy(path: str) -> str:
     """Returns how to get a missing file or folder, such as ``corpora/clueweb12``."""
-    _, _, name = path.partition("/")  # without the kind, e.g. qrels
+    _, _, name = path.partition("/")  # the path without its first part, such as qrels
     if name.startswith(SPOT_CHECK):
         return "images do not contain the toy collection; a clone of touche-baselines and the package do"
     for source in all_sources():
         if source.agreement and source.path == path:
             return f"its publisher requires an agreement; apply at {source.page}, and {ELSEWHERE}"
-        if source.by_hand is not None and _is_within(source.path, path):  # the file, or its folder
+        # The path is this file, or a folder that contains it.
+        if source.by_hand is not None and _is_within(source.path, path):
             if source.by_hand:
                 return f"{how_to_download(source.by_hand, source.path)}, and {ELSEWHERE}"
             download = f"download it from {source.page}, save it as {source.path}"
             return f"its address is unknown; {download}, and {ELSEWHERE}"
     task_id = _task_with(path)
     if is_published(path):
-        # The dataset of some topics with this corpus folder, or the task. Everything if no task has
-        # the file.
+        # Which dataset to fetch: the dataset with some of the topics that this folder belongs to, or else the
+        # task. If no task has the file, all data.
         datasets = [source.dataset for source in all_sources() if source.path == path and source.dataset]
         argument = datasets[0] if datasets else task_id or "--all"
         option = "" if path.startswith("corpora/") else " --no-corpora"
         return f"get it with: touche data fetch {argument}{option}, or {ELSEWHERE}"
-    folder = tasks.data_folder(task_id)  # None unless a user added the task
+    folder = tasks.data_folder(task_id)  # only set for tasks that a user added
     return f"save it as {folder / path}" if folder else f"it is not published; {ELSEWHERE}"
 
 
 def reason_without(folder: str) -> str:
-    """Returns why a corpus, such as ``corpora/clueweb12``, may be missing."""
+    """Returns a sentence that says why a corpus, such as ``corpora/clueweb12``, may be missing."""
     sources = [source for source in all_sources() if _is_within(source.path, folder)]
     if any(source.agreement for source in sources):
         return "the corpus requires an agreement with its publisher"
@@ -84,10 +85,8 @@ def is_published(path: str) -> bool:
 
 
 def _task_with(path: str) -> str:
-    """Returns the id of the first task with a file among its topics, qrels or whole corpus; empty if none
-    has it.
-
-    Tasks with broken cards are skipped.
+    """Returns the id of the first task to which a file belongs: as its topics, its qrels, or a part of its
+    whole corpus. Empty if there is none. Tasks with broken cards are skipped.
     """
     for task_id in tasks.ids():
         with suppress(ToucheError):

@@ -1,4 +1,4 @@
-"""Official files of datasets, and which of them are here."""
+"""Lists the official files of datasets, and finds those that are on this machine."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -13,14 +13,18 @@ from touche.io.opening import plain_name
 
 
 def find_source(source: Source, folder: Path | None = None) -> Path | None:
-    """Returns an official file's path in a folder, or in the data folders; None if it's missing."""
+    """Returns the path of an official file in this folder, or, if no folder is passed, in the data folders.
+    Returns None if the file is missing.
+    """
     path = places.find(source.kind, source.name, [folder] if folder is not None else None)
     is_here = path and (_is_complete(source, path) if path.is_dir() else path.is_file())
     return path if is_here else None
 
 
 def _is_complete(source: Source, folder: Path) -> bool:
-    """Returns whether a folder contains files; for a dataset of some topics, whether it contains topics."""
+    """Returns whether a folder is complete: it must contain files, or, for a dataset with some of the topics,
+    a topics file.
+    """
     names = {plain_name(path.name) for path in folder.iterdir()}
     if source.dataset:
         return "topics.xml" in names or "queries.jsonl" in names

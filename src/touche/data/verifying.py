@@ -1,4 +1,4 @@
-"""Compares official files with the checksums that their publishers state."""
+"""Compares official files with the checksums that the publishers state."""
 
 import hashlib
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ NOT_PUBLISHED = "not published"
 
 @dataclass(frozen=True)
 class Status:
-    """What happened to a file.
+    """What happened to a file when it was fetched or verified.
 
     Attributes:
         path: its path below the data folder, such as ``qrels/touche-task2-2022-quality.qrels``.
         word: the result, such as ``fetched`` or ``differs``.
         remark: an explanation; may be empty.
-        problem: why fetching failed and what to do; empty if it didn't fail.
+        problem: why the file couldn't be fetched and what to do about it; empty if there was no problem.
     """
 
     path: str
@@ -33,7 +33,9 @@ class Status:
 
 
 def verify(source: Source, folder: Path | None = None) -> Status:
-    """Compares a file in a folder, or in the data folders, with the publisher's md5."""
+    """Compares a file with the publisher's md5. The file is searched in this folder, or, if none is passed,
+    in the data folders.
+    """
     path = find_source(source, folder)
     if path is None:
         return Status(source.path, MISSING)
@@ -46,7 +48,9 @@ def verify(source: Source, folder: Path | None = None) -> Status:
 
 
 def difference(source: Source, path: Path) -> str:
-    """Returns how a file, or an unpacked run, differs from the published checksum; empty if it doesn't."""
+    """Returns a sentence that says that a file's checksum isn't the published one; empty if it is. For runs,
+    the unpacked file's checksum is compared.
+    """
     name = "md5"
     expected = source.md5 or source.unpacked_md5
     if source.kind != RUNS:

@@ -1,8 +1,9 @@
-"""How a rerun agrees with its original: documents, order, scores and effects (Breuer et al. 2020).
+"""How well a rerun agrees with its original: documents, order, scores and effects (Breuer et al. 2020).
 
 "How to Measure the Reproducibility of System-oriented IR Experiments", SIGIR 2020, asks three questions, from
-strict to mild. Is the order the same? Are the topics' scores the same? Does one run still improve on another?
-Only the first needs no judgments. The authors' program is ``repro_eval``.
+strict to mild. Do both runs rank the same documents in the same order? Do they get the same score on each
+topic? Does the rerun improve on the baseline's rerun as much as the original improves on the original
+baseline? Only the first question can be answered without judgments. The authors' program is ``repro_eval``.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -37,17 +38,20 @@ from touche.trec.run_forms import AnyRun, SeveralRuns, list_of_runs, read_runs, 
 NEAR = 5  # ranks
 FAR = 100  # ranks
 PERSISTENCE = 0.95  # rank-biased overlap's p, as in repro_eval 0.5
-EVALUATOR = "trec_eval"  # it also scores topics that a run lacks
+# It scores topics without results as 0, so that both runs' scores cover the same topics.
+EVALUATOR = "trec_eval"
 
 
 @dataclass(frozen=True)
 class Overlap:
-    """How two runs agree without judgments, as means over the topics in at least one run.
+    """How well two runs agree, measured without judgments. Values are means over the topics in at least one
+    run.
 
     Attributes:
         run_a, run_b: the runs' names, the original first: tags, or paths if tags aren't unique.
         topics: how many topics are in at least one run.
-        overlap_5: the share of the first five results that are in both runs, relative to the longer list.
+        overlap_5: how many documents are among the first five results of both runs, divided by the length of
+            the longer list (5, unless both lists are shorter); from 0 to 1.
         overlap_100: the same for the first hundred results.
         tau: Kendall's rank correlation of the documents that both runs rank, from -1 to 1. Topics with fewer
             than two common documents don't count. None if no topic counts.
@@ -72,10 +76,11 @@ class ScoredOverlap(Overlap):
 
     Attributes:
         task, dataset, dimension, qrels, measure, evaluator: what is scored, as in ``Score``.
-        mean_a, mean_b: the measure's means.
+        mean_a, mean_b: the mean scores of run A and run B.
         rmse: the root mean square error between topic scores, see ``rmse``.
-        effect_ratio, delta_ri: how much of an improvement is reproduced, see these functions; None if
-            undefined, or without a baseline.
+        effect_ratio, delta_ri: how much of the original's improvement over its baseline is reproduced, see
+            the functions with these names. None if no baselines were passed, or if these functions return
+            None.
     """
 
     task: str
@@ -111,7 +116,8 @@ def overlap(
     Args:
         runs: at least two runs, as for ``evaluate``, an original before its rerun.
         task: the id of the task whose qrels score the runs; None compares only the documents.
-        baseline: the run that the first run improves on, and the rerun of that run. It needs a task.
+        baseline: two runs: the baseline that the first run improves on, and that baseline's rerun. Can only
+            be passed together with a task and exactly two runs.
 
     Returns:
         A ``touche.evaluation.agreement.Overlap`` for each pair of runs; with a task, a ``ScoredOverlap`` for
@@ -128,7 +134,8 @@ def overlap(
         >>> agreement.run_a, agreement.run_b, agreement.topics, agreement.overlap_5
         ('mine', 'theirs', 1, 0.5)
     """
-    # A dictionary names its runs here, because below they are in a list with the baselines.
+    # Runs in a dictionary must get their names (the keys) now: below, they are put into a list together with
+    # the baselines, and lists have no keys.
     originals = read_runs(runs, distinct=False) if isinstance(runs, Mapping) else list_of_runs(runs)
     baselines = list_of_runs(baseline or [])
     if baselines and (task is None or len(originals) != 2 or len(baselines) != 2):
@@ -138,7 +145,7 @@ def overlap(
     if len(originals) < 2:
         raise ToucheError("an overlap needs at least two runs; pass another")
     scored = list[Scored]()
-    scored_by_script = list[Scored]()  # as published values of topics are
+    scored_by_script = list[Scored]()  # by the evaluator that computed the published values of topics
     if task is None:
         all_runs = in_rankings(read_sources(sources))
         card = None
@@ -149,7 +156,8 @@ def overlap(
             raise ToucheError(f"{card.id} judges only stances, and no rankings; omit the task")
         to_judge = judged(card, dimensions=rankings)
         as_read = read_sources(sources, by_stance=ranks_stances(to_judge))
-        distinct_runs = {run.path: run for run in as_read}  # a baseline can be one of the runs
+        # Without duplicates, because a baseline can also be one of the runs.
+        distinct_runs = {run.path: run for run in as_read}
         scored = score([*distinct_runs.values()], to_judge, [EVALUATOR])
         scored_by_script = score([*distinct_runs.values()], to_judge, [SCRIPT])
         lines = {
@@ -190,7 +198,7 @@ def _with_topics_of(task: Task, run: Run) -> Run:
 def _verdicts(
     task: Task, pairs: Sequence[tuple[Run, Run]], names: Mapping[Path, str], scored: Sequence[Scored]
 ) -> tuple[str, ...]:
-    """Returns whether the runs of each pair are the same system, in sentences.
+    """Returns one sentence or more per pair of runs: whether both were produced by the same system.
 
     Args:
         task: the task.
@@ -199,8 +207,9 @@ def _verdicts(
         scored: the scores of all runs, computed by the organizers' script.
 
     Returns:
-        For different runs, no sentence if many documents among their first are unjudged, or if the measure
-        isn't nDCG@5, whose values are published.
+        Sentences about pairs for which something can be said. That isn't possible for runs that differ if
+        many of their first documents are unjudged, or if the measure isn't nDCG@5, because only values of
+        nDCG@5 are published for each topic.
     """
     values = {
         path: {one.judged.dimension: one.evaluation.per_topic for one in of_run}
@@ -213,7 +222,7 @@ def _verdicts(
     for a, b in pairs:
         if a.called("") == b.called(""):
             verdict = f"All results are equal: {IDENTICAL}."
-        elif {a.path, b.path} & unjudged:  # a warning names them
+        elif {a.path, b.path} & unjudged:  # there is already a warning about these runs
             continue
         else:
             fitted = has_other_statistics(b.path)
@@ -229,7 +238,7 @@ def overlap_of(a: Run, b: Run, names: tuple[str, str]) -> Overlap:
     Args:
         a: the original.
         b: the rerun.
-        names: both runs' names in the record.
+        names: the names of both runs, for ``Overlap.run_a`` and ``Overlap.run_b``.
 
     Raises:
         ToucheError: if the runs share no topic.
@@ -257,13 +266,14 @@ def overlap_of(a: Run, b: Run, names: tuple[str, str]) -> Overlap:
 
 
 def scored_overlap(unscored: Overlap, task: Task, a: Scored, b: Scored, *baselines: Scored) -> ScoredOverlap:
-    """Returns how two runs agree with and without judgments.
+    """Adds to an ``Overlap`` how well the runs' scores agree.
 
     Args:
-        unscored: how they agree without judgments.
+        unscored: how well they agree, measured without judgments; from ``overlap_of``.
         task: their task.
-        a, b: original and rerun in one dimension, with trec_eval or the measure's only evaluator.
-        baselines: none, or each run's baseline in the same dimension.
+        a, b: the scored original and the scored rerun, in one dimension. The evaluator is trec_eval, unless
+            only touche knows the measure.
+        baselines: the scored baseline of the original and of the rerun, in the same dimension; or nothing.
     """
     evaluations = [scored_run.evaluation.per_topic for scored_run in (a, b, *baselines)]
     topics = sorted(set[str]().union(*evaluations), key=in_order)
@@ -326,7 +336,7 @@ def tau_union(a: Sequence[str], b: Sequence[str]) -> float | None:
         b: the rerun's ranking; tau isn't symmetric.
 
     Returns:
-        From -1 to 1; None if a list is shorter than two.
+        A value from -1 to 1; None if, after cutting, the lists contain fewer than two documents.
     """
     length = min(len(a), len(b))
     positions = _positions(dict.fromkeys([*a[:length], *b[:length]]))
@@ -341,11 +351,12 @@ def rbo(a: Sequence[str], b: Sequence[str]) -> float:
     formula, but always down to rank 1000, so short runs get less than 1 even if they're equal.
 
     Returns:
-        From 0 (nothing in common) to 1 (the same list); 0 if a list is empty.
+        A value from 0 (nothing in common) to 1 (the same list). It's 0 if one of the lists is empty.
     """
     positions_a = _positions(a)
     positions_b = _positions(b)
-    # A common document counts from its later position on, where both lists contain it.
+    # A document that is in both lists counts only from the later of its two positions on, because the first d
+    # documents of both lists contain it only from there.
     later_positions = [
         max(positions_a[document], positions_b[document]) for document in positions_a.keys() & positions_b
     ]
@@ -374,8 +385,9 @@ def effect_ratio(a: float, baseline_a: float, b: float, baseline_b: float) -> fl
         b, baseline_b: the reruns' mean scores.
 
     Returns:
-        1 for an effect of the same size, less for a smaller one, 0 for none, negative for a reversed one.
-        None if the original doesn't improve.
+        1 if the rerun's improvement is as large as the original's, less than 1 if it's smaller, 0 if the
+        rerun doesn't improve, negative if it is worse than its baseline. None if the original doesn't improve
+        on its baseline, because then the ratio is undefined.
     """
     return None if are_equal(a, baseline_a) else (b - baseline_b) / (a - baseline_a)
 
@@ -388,7 +400,8 @@ def delta_ri(a: float, baseline_a: float, b: float, baseline_b: float) -> float 
         b, baseline_b: the reruns' mean scores.
 
     Returns:
-        0 if both improvements are equal, positive if the rerun's is smaller; None if a baseline scores 0.
+        0 if both relative improvements are equal, positive if the rerun's is smaller. None if one of the
+        baselines scores 0, because one can't divide by that.
     """
     if not (baseline_a and baseline_b):
         return None
@@ -401,7 +414,7 @@ def _common_share(a: Sequence[str], b: Sequence[str]) -> float:
 
 
 def _positions(documents: Iterable[str]) -> dict[str, int]:
-    """Returns each document's position, from 0."""
+    """Returns each document's position in the list, counted from 0."""
     return {document: position for position, document in enumerate(documents)}
 
 

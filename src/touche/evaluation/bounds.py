@@ -1,13 +1,14 @@
 """Bounds: the lowest and the highest score for any grades of unjudged documents among the first k.
 
-All documents in a list count as judged, so the ideal ranking includes its unjudged documents. The bounds on
-nDCG@k, P@k, RR and AP@k are exact, although we don't try all grades:
+The bounds treat every unjudged document in a list as if it were judged with some grade, so these documents
+are part of the ideal ranking, too. The bounds on nDCG@k, P@k, RR and AP@k are exact, although we don't try
+all combinations of grades:
 
-* For a fixed number of documents with each grade, DCG is highest if the first ranks get the highest grades.
-* The highest nDCG@k is the highest ratio of two sums over the grades. Dinkelbach's method ("On Nonlinear
-Fractional
-  Programming", 1967) finds it with a series of linear problems that treat each grade independently. If this
-  ratio is negative, as for lower bounds, every unjudged document gets either grade 0 or the highest grade.
+* If we know how many documents get each grade, DCG is highest if the highest grades are at the first ranks.
+* The highest nDCG@k is the highest ratio of two sums over the grades (DCG and ideal DCG). Dinkelbach's method
+  ("On Nonlinear Fractional Programming", 1967) finds it with a series of linear problems that treat each
+  grade independently. If this ratio is negative, as for lower bounds, every unjudged document gets either
+  grade 0 or the highest grade.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -29,7 +30,9 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Bounds:
-    """The lowest and highest value that any grades of unjudged documents could give."""
+    """The lowest and the highest value that a score, or a difference, could have if all documents were
+    judged.
+    """
 
     least: float
     greatest: float
@@ -37,14 +40,14 @@ class Bounds:
 
 @dataclass(frozen=True, kw_only=True)
 class BoundedMeasure:
-    """A measure with bounds, and what we know about the grades.
+    """A measure that has bounds, together with the judgments and the grades that unjudged documents can get.
 
     Attributes:
         name: the measure's name without parameters, such as ``nDCG``.
         cutoff: the measure's k; None if all results are scored, which only RR allows.
-        lowest_relevant: a binary measure's lowest relevant grade; unused for nDCG.
+        lowest_relevant: the lowest grade that counts as relevant, for binary measures; not used for nDCG.
         scale: the grades above 0, ascending.
-        labels: the judged gains by topic.
+        labels: the gain of each judged document, by topic and document id.
     """
 
     name: str
@@ -55,13 +58,15 @@ class BoundedMeasure:
 
     @property
     def k(self) -> int:
-        """The cutoff, for all measures but RR, where it's optional."""
+        """The cutoff, as a number. Don't use it for RR, which may have no cutoff."""
         assert self.cutoff is not None
         return self.cutoff
 
     @property
     def lacks_differences(self) -> bool:
-        """Whether only a single list's score has bounds, but not the difference of two."""
+        """Whether we can compute bounds on the score of a list, but not on the difference between two
+        lists.
+        """
         return self.name == "AP"
 
     def bounds_on_topic(self, topic: str, first: Sequence[str], second: Sequence[str] = ()) -> Bounds:
@@ -76,8 +81,8 @@ class BoundedMeasure:
         greatest_difference = _GREATEST[self.name]
         labels = self.labels[topic]
         greatest = greatest_difference(self, labels, first, second)
-        # The lowest difference is minus the highest of the swapped lists. Subtracting from 0.0 avoids
-        # -0.0.
+        # The lowest difference between the first and the second list is minus the highest difference between
+        # the second and the first. Subtracting from 0.0 avoids -0.0.
         least = 0.0 - greatest_difference(self, labels, second, first)
         return Bounds(least=least, greatest=greatest)
 
@@ -103,7 +108,8 @@ def bounded_measure(qrels: Qrels, measure: Measure, grades: Collection[int] = ()
     Args:
         qrels: the judgments; grades below 0 count as 0.
         measure: nDCG@k, P@k, RR, RR@k or AP@k.
-        grades: the grades on the task's scale. The grades in the qrels, and 0, always belong to it.
+        grades: the grades on the task's scale, which unjudged documents could get. 0 and the grades in the
+            qrels are always added.
     """
     all_grades = {grade for labels in qrels.values() for grade in labels.values()}.union(grades)
     scale = tuple(sorted(grade for grade in all_grades if grade > 0))
@@ -126,7 +132,7 @@ def bounded_measure(qrels: Qrels, measure: Measure, grades: Collection[int] = ()
 
 
 def measure_of(judged: Judged) -> BoundedMeasure | None:
-    """Returns the data for bounds on scores; None as for ``bounded_measure``."""
+    """Returns the measure that runs are scored with, as a ``BoundedMeasure``; None if it has no bounds."""
     return bounded_measure(judged.qrels, judged.measure, judged.grades)
 
 
@@ -137,9 +143,8 @@ def first_documents(scored_run: Scored) -> Mapping[str, Sequence[str]]:
 
 
 def bounds_of_topics(scored_run: Scored) -> dict[str, Bounds]:
-    """Returns the bounds by topic, including topics that touche leaves out until they are judged.
-
-    Empty for measures without bounds.
+    """Returns the bounds of a run's score by topic. Topics that the evaluator touche leaves out because
+    nothing relevant is judged are included. Empty for measures without bounds.
     """
     measure = None if scored_run.judged.stances else measure_of(scored_run.judged)
     return topic_bounds(measure, first_documents(scored_run), scored_run.evaluation) if measure else {}
@@ -148,7 +153,8 @@ def bounds_of_topics(scored_run: Scored) -> dict[str, Bounds]:
 def bounds_of_mean(scored_run: Scored) -> Bounds | None:
     """Returns the mean's bounds.
 
-    None for measures without bounds, or if we can't know which topics touche would average over.
+    None for measures without bounds. Also None if the grades of unjudged documents decide which topics the
+    evaluator touche averages over.
     """
     bounds = bounds_of_topics(scored_run)
     return mean_bounds(bounds) if bounds and _are_topics_known(scored_run, bounds) else None
@@ -158,12 +164,13 @@ def bounds_of_difference(a: Scored, b: Scored) -> Bounds | None:
     """Returns the bounds on run A's mean minus run B's. Both are scored against the same judgments with the
     same measure and evaluator.
 
-    The means cover the topics for which both runs have bounds. These include topics that the evaluator touche
-    leaves out of its means today, because none of the run's documents is judged.
+    The means cover the topics for which both runs have bounds. Among these can be topics that the evaluator
+    touche leaves out of its means, because none of the run's first documents is judged; they would count if
+    all documents were judged.
 
     Returns:
-        None for measures without bounds; for AP@k, whose bounds are only for one list; and if we can't know
-        which topics touche would average over.
+        None for measures without bounds, and for AP@k, because we can only compute bounds on the AP of one
+        list. Also None if the grades of unjudged documents decide which topics touche averages over.
     """
     measure = measure_of(a.judged)
     if measure is None or measure.lacks_differences:
@@ -176,9 +183,8 @@ def bounds_of_difference(a: Scored, b: Scored) -> Bounds | None:
 
 
 def _are_topics_known(scored_run: Scored, topics: Collection[str]) -> bool:
-    """Returns whether we know the topics of the mean, whatever the grades of unjudged documents are.
-
-    touche leaves out a topic until one of its unjudged documents is relevant.
+    """Returns whether the mean covers the same topics whatever the grades of unjudged documents are. This can
+    be false for the evaluator touche: it leaves out topics for which no relevant document is known.
     """
     if scored_run.evaluator != "touche":
         return True
@@ -187,7 +193,7 @@ def _are_topics_known(scored_run: Scored, topics: Collection[str]) -> bool:
 
 
 def topic_bounds(measure: BoundedMeasure, first: Ranked, evaluation: Evaluation) -> dict[str, Bounds]:
-    """Returns the bounds for each topic that counts in the mean, or would if its list were judged.
+    """Returns the bounds for each topic that the mean covers, or would cover if all documents were judged.
 
     Args:
         measure: the measure and its grades.
@@ -202,8 +208,8 @@ def topic_bounds(measure: BoundedMeasure, first: Ranked, evaluation: Evaluation)
 
 
 def mean_bounds(bounds: Mapping[str, Bounds]) -> Bounds:
-    """Returns the bounds on the mean over at least one topic. They are rounded like the mean, which would
-    otherwise not always lie between them.
+    """Returns the bounds on the mean over at least one topic. They are rounded like the mean: otherwise, the
+    mean could be outside its bounds by a rounding error.
     """
     return Bounds(
         least=without_last_digits(fmean(topic.least for topic in bounds.values())),
@@ -240,30 +246,32 @@ def _greatest_ratio(
     """Returns the highest value of (fixed + the sum of weight times grade) / ideal DCG.
 
     Args:
-        fixed: the judged documents' sum.
+        fixed: the sum of weight times grade over the judged documents.
         free: the unjudged documents' weights, largest first.
         judged: all judged gains for the topic.
         scale: the grades above 0, ascending.
         discounts: the discounts down to k.
     """
-    # A grade is the sum of the scale's steps up to it, so DCG and ideal DCG are sums over steps. All
-    # a step needs is its count: how many unjudged documents get at least its grade.
+    # A grade is the sum of the scale's steps up to it, e.g. 3 = 1 + (3 - 1) on the scale 1, 3. So DCG and
+    # ideal DCG are sums over steps, and to know what a step adds to them we only need its count: how many
+    # unjudged documents get at least this grade.
     steps = np.diff(scale, prepend=0)
-    free_sums = np.append(0.0, np.cumsum(free))  # by count: the largest sum of that many weights
+    free_sums = np.append(0.0, np.cumsum(free))  # at index n: the sum of the n largest weights
     ideals = _ideal_sums(judged, len(free), scale, discounts)  # a row per step, a column per count
-    # Start with the best value when unjudged documents only get the highest grade or 0, so all counts
-    # are equal.
+    # Start with the best value that is possible if each unjudged document gets either the highest grade or 0.
+    # Then the counts of all steps are equal.
     dcgs = fixed + scale[-1] * free_sums
     ideal_dcgs = steps @ ideals
     ratios = np.divide(dcgs, ideal_dcgs, out=np.zeros_like(dcgs), where=ideal_dcgs > 0)
     value = float(ratios.max())
-    # Dinkelbach's method: the best counts for a value have a higher ratio, which is the next value,
-    # until it stops growing. A value below 0 is already the highest: the counts for 0 are all equal,
-    # as at the start, so the loop ends.
+    # Dinkelbach's method: for the current value, find the best counts. Their ratio is higher and becomes the
+    # next value. Repeat this until the value stops growing. If the value is below 0, it is already the
+    # highest one: the loop ends at once, because the best counts for 0 are all equal, like the counts at the
+    # start.
     rows = np.arange(len(scale))
     while True:
-        # A lower grade never gets a lower count, as required, because lower grades' ideal sums grow
-        # less.
+        # A lower grade's count must not be smaller than a higher grade's. That holds, because the ideal sums
+        # of lower grades grow more slowly.
         counts = (free_sums - max(value, 0.0) * ideals).argmax(axis=1)
         ideal_dcg = float(steps @ ideals[rows, counts])
         ratio = (fixed + float(steps @ free_sums[counts])) / ideal_dcg if ideal_dcg else 0.0
@@ -273,7 +281,8 @@ def _greatest_ratio(
 
 
 def _ideal_sums(judged: Sequence[int], free: int, scale: Sequence[int], discounts: Floats) -> Floats:
-    """Returns the sums of discounts, in the ideal ranking, over documents with at least a grade.
+    """Returns, for each grade, the sum of the discounts in the ideal ranking of all documents with at least
+    this grade.
 
     Args:
         judged: all judged gains for the topic.
@@ -289,7 +298,7 @@ def _ideal_sums(judged: Sequence[int], free: int, scale: Sequence[int], discount
         axis=0
     )  # documents with at least each grade
     counts = judged_counts[:, None] + np.arange(free + 1)
-    sums = np.append(0.0, np.cumsum(discounts))  # by count
+    sums = np.append(0.0, np.cumsum(discounts))  # at index n: the sum of the first n discounts
     return np.asarray(sums[np.minimum(counts, len(discounts))])  # only the first k count
 
 
@@ -324,7 +333,8 @@ def _reciprocal_rank(
     judged_second = max((reciprocals_second.get(id, 0.0) for id in relevant), default=0.0)
     differences = [judged_first - judged_second]
     for id in first:
-        if id in free:  # as if it were the only relevant unjudged document; it may be in the second list too
+        # Suppose that it's the only unjudged document that is relevant; it can be in the second list, too.
+        if id in free:
             score_first = max(judged_first, reciprocals_first[id])
             score_second = max(judged_second, reciprocals_second.get(id, 0.0))
             differences.append(score_first - score_second)
@@ -334,16 +344,17 @@ def _reciprocal_rank(
 def _average_precision(
     measure: BoundedMeasure, labels: Mapping[str, int], first: Sequence[str], second: Sequence[str]
 ) -> float:
-    """Returns the highest AP@k of the first list, or minus the lowest AP@k of the second. The other list is
-    empty.
+    """Returns the highest AP@k of the first list if the second is empty, or minus the lowest AP@k of the
+    second list if the first is empty.
 
-    For a fixed number of relevant documents, AP is highest if they come first, and lowest if they come last.
+    If the number of relevant documents is fixed, AP is highest if the relevant ones come before all other
+    unjudged documents, and lowest if they come after them.
     """
     sign, documents = (1, first) if first else (-1, second)
     relevant, free = _relevance(measure, labels, documents)
     hits = np.array([document in relevant for document in documents], dtype=float)
     indices = [index for index, document in enumerate(documents) if document in free]
-    if not first:  # we want the lowest AP
+    if not first:  # then we want the lowest AP of the second list
         indices.reverse()
     judged_relevant = sum(label >= measure.lowest_relevant for label in labels.values())
     ranks = np.arange(1, len(documents) + 1)

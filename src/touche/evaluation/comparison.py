@@ -66,12 +66,13 @@ if TYPE_CHECKING:
     from ir_measures.measures import Measure
 
 _FEWEST = 2  # common topics needed for a test
-UNDEFINED = "all topics differ by the same amount"  # then there is no variance
+UNDEFINED = "all topics differ by the same amount"  # so the variance is 0, and t is undefined
 _ONLY_T_TEST = "published runs are compared only by the t-test; omit the other options"
-_PUBLISHED_BY = "touche"  # computed the published topic values
+_PUBLISHED_BY = "touche"  # the evaluator that computed the published topic values
 _ROUNDED = "mean B is the mean of rounded topic values; it can differ from the published mean by 0.001"
 
-PairedScores = Mapping[str, tuple[float, float]]  # both runs' scores by common topic
+# Scores of run A and run B, by topic; only topics that both runs have.
+PairedScores = Mapping[str, tuple[float, float]]
 TopicValues = Mapping[str, float]  # a run's scores by topic
 
 
@@ -106,16 +107,16 @@ class Comparison(PairOfRuns):
     False, and their other test results are None.
 
     Attributes:
-        mean_a, mean_b: the measure's means.
+        mean_a, mean_b: the mean scores of run A and run B.
         difference: ``mean_a - mean_b``.
-        low, high: the difference's 95% confidence interval, by bootstrapping topics; not corrected for the
-            number of comparisons.
+        low, high: the difference's 95% confidence interval, computed by bootstrapping topics. Unlike the
+            p-values with ``holm`` in their name, it isn't corrected for the number of comparisons.
         effect_size: Cohen's d of the paired scores; None if all topics differ by the same amount.
         p_t_test: the paired t-test's two-sided p-value; None if all topics differ by the same amount.
-        p_t_test_holm: the p-value corrected for all comparisons in ``family``.
-        significant: whether the corrected p-value is below 0.05.
-        p_randomisation, p_randomisation_holm: the paired randomisation test's p-values; None unless
-            requested.
+        p_t_test_holm: ``p_t_test``, corrected for the number of comparisons in ``family``.
+        significant: whether ``p_t_test_holm`` is below 0.05.
+        p_randomisation, p_randomisation_holm: the paired randomisation test's two-sided p-value, and the same
+            after correction; None unless requested.
         won, lost, tied: on how many topics A scores higher, lower, or the same.
         topics: how many topics were compared.
         results: N, how many documents with a judged stance are in both runs; None for rankings.
@@ -164,7 +165,8 @@ class Comparisons(Table[Comparison]):
     """A table of comparisons. Attributes as in ``Table``, plus:
 
     Attributes:
-        pairs: each pair of rankings with both runs' values; empty when comparing with published runs.
+        pairs: each pair of rankings with the values of run A and of run B by topic; empty if runs are
+            compared with published runs.
         total: the number of comparisons in the whole table, even for a slice.
         scored_task: the task, which knows the topics' titles.
     """
@@ -177,7 +179,8 @@ class Comparisons(Table[Comparison]):
     def per_topic(self) -> Table[TopicDifference]:
         """The differences on each topic, pair by pair, the largest first.
 
-        A slice only covers its pairs. The whole table also covers pairs with too few topics for a test.
+        If this table is a slice of another one, only the pairs in the slice are covered. The whole table also
+        covers pairs with too few topics for a test.
 
         Raises:
             ToucheError: if the runs are compared with published runs.
@@ -197,7 +200,7 @@ class Comparisons(Table[Comparison]):
 
 
 def _pair_of(row: PairOfRuns) -> tuple[str, str, str, str, str]:
-    """Returns a key for a row's pair of runs."""
+    """Returns what identifies a row's pair of runs, its dimension and its evaluator."""
     return row.run_a, row.run_b, row.dimension, row.measure, row.evaluator
 
 
@@ -219,12 +222,13 @@ def compare(
     Args:
         runs: at least two runs, as for ``evaluate``.
         task: the task's id; None if you only pass qrels.
-        evaluator: ``trec_eval`` or ``touche``; by default the one of most published results of the task, or
-            trec_eval if there are none, or if touche doesn't know the measure.
+        evaluator: ``trec_eval`` or ``touche``; by default the evaluator that computed most of the task's
+            published results. If nothing is published, or if touche doesn't know the measure, the default is
+            trec_eval.
         measure: a measure instead of the task's, as for ``evaluate``.
         qrels: qrels instead of the task's, in any form of ``touche.AnyQrels``.
         randomisation: add the randomisation test.
-        bounds: add each difference's bounds for unjudged documents.
+        bounds: add the lowest and highest difference that grades of unjudged documents could lead to.
         reference: the run, tag or path to compare each other run with; None compares all pairs.
         published: compare each run with every published run, using published topic values, instead of with
             each other. The evaluator is then touche, which computed them.
@@ -255,8 +259,8 @@ def compare(
     sources = run_sources(runs)
     card = None if task is None else tasks.task(task)
     to_judge = judged(card, parse_measures(measure), qrels_source(qrels))
-    # Published values are touche's scores. With a measure that it lacks, no pair can be compared, and the
-    # error names the tasks that have published values.
+    # Published values were computed with touche. If touche doesn't know the measure, no pair can be compared,
+    # and the error says which tasks have published values.
     chosen = _PUBLISHED_BY if published else evaluator or usual_evaluator(card, to_judge)
     if not published:
         check_evaluators(to_judge, [chosen])
@@ -280,10 +284,11 @@ def compare(
 def nothing_to_compare(
     why_missing: Sequence[str], remedy: str = "pass runs that share at least two scored topics"
 ) -> ToucheError:
-    """Returns the error for runs without a comparison.
+    """Returns the error that is raised if no pair of runs can be compared.
 
     Args:
-        why_missing: sentences on why pairs are missing; the error gives the first.
+        why_missing: sentences that say why pairs of runs can't be compared; the error's message contains the
+            first one.
         remedy: what to do.
     """
     why = f": {why_missing[0]}" if why_missing else ""
@@ -313,13 +318,14 @@ def find_reference(
     """Returns the path of the run to compare others with, or None if there is none.
 
     Args:
-        reference: the path, name or tag of one of the runs, or a run in memory with the same lines.
+        reference: the path, name or tag of one of the runs, or a run in memory. A run in memory is found
+            among the others because its lines are the same.
         sources: the runs as they were passed.
         runs: the runs as they were read.
-        teams: the runs' teams by their paths, which are part of some names.
+        teams: each run's team by the run's path; needed because some runs' names contain the team.
 
     Raises:
-        ToucheError: if the reference isn't one of the runs, or several have its tag or lines.
+        ToucheError: if the reference isn't one of the runs, or if several runs have this tag or these lines.
     """
     if reference is None:
         return None
@@ -327,7 +333,8 @@ def find_reference(
         return _path_of(expanded(reference), sources, runs, teams)
     paths = [source.name for source in sources if source.passed is reference]
     if not paths:
-        untagged = run_of(reference).called("")  # a dictionary's names replace tags
+        # Ignore the tag, because for runs in a dictionary it was replaced with the key.
+        untagged = run_of(reference).called("")
         paths = [run.path for run in runs if run.called("") == untagged]
     if len(paths) != 1:
         problem = f"{len(paths)} of the runs have" if paths else "none of the runs has"
@@ -336,10 +343,11 @@ def find_reference(
 
 
 def _path_of(name: str, sources: Sequence[RunSource], runs: Sequence[Run], teams: Mapping[Path, str]) -> Path:
-    """Returns the path of the run with this path, or this key of a dictionary of runs, or else with this tag.
+    """Returns the path of the run that a name stands for. The name can be a path, a key if the runs are in a
+    dictionary, or a tag.
 
     Raises:
-        ToucheError: if there is none, or several runs use this tag.
+        ToucheError: if no run has this name, or several runs have it as their tag.
     """
     at_path = [
         source.name
@@ -367,12 +375,13 @@ def comparisons(
     """Compares runs in every dimension. The correction covers all comparisons with the same measure.
 
     Args:
-        scored: the scored runs, each with one evaluator.
+        scored: the scored runs, all with the same evaluator in each dimension.
         task: their task, if there is one.
         reference: the path of a run to compare each other run with; None compares all pairs.
         randomisation: whether to add the randomisation test, which takes longer.
         bounds: whether to add each difference's bounds, which take longer.
-        intervals: whether to compute the intervals, which take most of the time; otherwise they are NaN.
+        intervals: whether to compute confidence intervals, which takes most of the time; if not, ``low`` and
+            ``high`` are NaN.
 
     Returns:
         The comparisons. Pairs with too few common topics, or too few common documents with a judged stance,
@@ -387,7 +396,8 @@ def comparisons(
             "a comparison needs at least two runs; pass another, or compare with published runs"
         )
     pairs_of_runs = [*_pairs(scored, reference)]
-    values = {scored_run: _values(scored_run) for scored_run in scored}  # once, for all of a run's pairs
+    # Computed only once, although a run is in several pairs.
+    values = {scored_run: _values(scored_run) for scored_run in scored}
     # Pairs of rankings with their values, even if they can't be tested, because ``per_topic`` shows them.
     pairs = list[tuple[PairOfRuns, TopicValues, TopicValues]]()
     compared = list[Comparison]()
@@ -425,7 +435,9 @@ def _values(scored_run: Scored) -> TopicValues:
 
 
 def why_untested(compared: Comparisons) -> list[str]:
-    """Returns a sentence per pair that ``comparisons`` left out, or whose t-test is undefined."""
+    """Returns a sentence for each pair of runs that ``comparisons`` left out or for which the t-test is
+    undefined.
+    """
     undefined = [row for row in compared if row.p_t_test is None]
     return [*compared.warnings, *conclusions(undefined)]
 
@@ -434,19 +446,20 @@ def published_comparisons(scored: Sequence[Scored], task: Task | None) -> Compar
     """Compares runs with each published run, using published topic values (the organizers' script's).
 
     Args:
-        scored: the scored runs; those without touche scores are left out. Scores are rounded like published
-            ones.
+        scored: the scored runs; runs that touche didn't score are left out. Their scores are rounded before
+            the comparison, because the published values are rounded.
         task: their task, if there is one.
 
     Returns:
-        The comparisons, corrected over all with the same measure. There is a warning per published run
-        without a value for each topic, or with the run's own values.
+        The comparisons, corrected over all with the same measure. A published run is left out, with a
+        warning, if it doesn't have a value for each topic, or if it has the same values as the run that it is
+        compared with.
 
     Raises:
         ToucheError: if there is nothing to compare.
     """
     compared = list[Comparison]()
-    # In order and without duplicates, because several runs can get the same sentence.
+    # A dictionary, because several runs can get the same sentence: keeps one of each, in order.
     why_missing = dict[str, None]()
     by_touche = [
         scored_run for scored_run in scored if scored_run.is_ranking and scored_run.evaluator == _PUBLISHED_BY
@@ -457,21 +470,20 @@ def published_comparisons(scored: Sequence[Scored], task: Task | None) -> Compar
         for row in published_with(scored_run, task):
             name = f"{row.name} ({row.tag})"
             values = topic_values(row)
-            if isinstance(values, str):  # why there are none
+            if isinstance(values, str):  # a sentence that says why there are no values
                 why_missing[f"{name} is not compared in {dimension}: {values}"] = None
                 continue
             scores = {
                 topic: (rounded(run_values[topic]), values[topic]) for topic in run_values if topic in values
             }
-            if len(scores) < _FEWEST:  # a run for other topics
+            if len(scores) < _FEWEST:  # the published run is for other topics
                 continue
             if scores.keys() == run_values.keys() and all(value == other for value, other in scores.values()):
                 equal = "both have the same value in every topic"
                 why_missing[f"{scored_run.name} is not compared with {name}, because {equal}"] = None
             else:
-                pair = replace(
-                    _pair(scored_run, scored_run, task), run_b=name, path_b=""
-                )  # the rest is equal
+                # Only name and path differ: the published run is scored with the same measure and judgments.
+                pair = replace(_pair(scored_run, scored_run, task), run_b=name, path_b="")
                 compared.append(_comparison(pair, scores))
     compared = _corrected(compared, "published runs")
     if not compared:
@@ -511,7 +523,7 @@ def topic_differences(
 
 
 def conclusions(compared: Sequence[Comparison]) -> list[str]:
-    """Returns a sentence per comparison: what differs, by how much, and what the test says."""
+    """Returns a sentence per comparison: which run scores higher, by how much, and what the test says."""
     return [f"{row.measure}, {row.dimension}: {_finding(row)}; {_significance(row)}" for row in compared]
 
 
@@ -540,7 +552,9 @@ def _finding(row: Comparison) -> str:
 
 
 def _significance(row: Comparison) -> str:
-    """Returns whether a difference is significant, and which tests its p-value is corrected for."""
+    """Returns in words whether a difference is significant, and for which comparisons the p-value is
+    corrected.
+    """
     excludes_0 = row.low > 0 or row.high < 0
     if row.results is not None:
         side = "excludes" if excludes_0 else "contains"
@@ -561,9 +575,8 @@ def _significance(row: Comparison) -> str:
 
 
 def _pairs(scored: Sequence[Scored], reference: Path | None) -> Iterator[tuple[Scored, Scored]]:
-    """Yields each pair of runs with each measure and dimension.
-
-    With a reference, only the pairs (other run, reference).
+    """Yields each pair of runs, for each measure and dimension. If there is a reference, yields only the
+    pairs of another run and the reference.
     """
     for in_dimension in group_by(
         scored, lambda scored_run: (scored_run.judged.measure, scored_run.judged.dimension)
@@ -572,13 +585,15 @@ def _pairs(scored: Sequence[Scored], reference: Path | None) -> Iterator[tuple[S
             yield from combinations(in_dimension, 2)
         else:
             others = [scored_run for scored_run in in_dimension if scored_run.run.path != reference]
-            # Empty if the reference has no score here, because it detects no stances.
+            # Empty if the reference detects no stances, because then it isn't scored in this dimension.
             of_reference = [scored_run for scored_run in in_dimension if scored_run.run.path == reference]
             yield from product(others, of_reference)
 
 
 def _pair(a: Scored, b: Scored, task: Task | None) -> PairOfRuns:
-    """Returns what a comparison of two runs is about. Both were scored against the same thing."""
+    """Returns a record that says which runs are compared, and in which dimension. Both runs must be scored
+    with the same judgments, measure and evaluator.
+    """
     return PairOfRuns(
         run_a=a.name,
         run_b=b.name,
@@ -636,7 +651,7 @@ def _comparison(
 
 
 def _with_bounds(comparison: Comparison, a: Scored, b: Scored) -> Comparison:
-    """Adds the difference's bounds to a comparison, if there are any."""
+    """Adds the bounds on the difference to a comparison, if there are any."""
     bounds = bounds_of_difference(a, b)
     if bounds is None:
         return comparison
@@ -652,7 +667,7 @@ def _corrected(compared: Sequence[Comparison], reference: str) -> list[Compariso
 
     Args:
         compared: the comparisons.
-        reference: what all runs are compared with; empty if all pairs are compared.
+        reference: in words, what all runs are compared with, for ``family``; empty if all pairs are compared.
     """
     corrected = list[Comparison]()
     for measure, of_measure in group_by(compared, lambda comparison: comparison.measure).items():
@@ -684,7 +699,7 @@ def _stance_comparison(pair: PairOfRuns, a: Scored, b: Scored) -> Comparison:
     """
     first, second, interval = stance_difference(a.run, b.run, a.judged.qrels, a.judged.stances)
     low, high = without_rounding_errors(interval)
-    # A mean is only None without documents, but here both runs share some.
+    # A mean is None only if there are no documents. Here both runs have some documents in common.
     assert first.mean is not None and second.mean is not None
     return Comparison(
         **vars(pair),

@@ -1,7 +1,8 @@
 """Explains why the two evaluators differ on a run.
 
-Each step replaces one of trec_eval's rules with one of touche's. Each one changes the mean, and the changes
-add up to the difference between the scores.
+We start with trec_eval's score and, step by step, replace one of its rules with the corresponding rule of the
+evaluator touche. Each step changes the mean by some amount. These amounts add up to the difference between
+the two evaluators' scores.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -20,10 +21,10 @@ PerTopic = Mapping[str, float]
 
 @dataclass(frozen=True)
 class Reason:
-    """A difference between touche and trec_eval.
+    """A rule in which touche and trec_eval differ, and what it changes in a run's score.
 
     Attributes:
-        change: how the mean nDCG@k changes.
+        change: by how much the mean nDCG@k changes if touche's rule replaces trec_eval's.
         topics: the topics whose score changes, or that the mean leaves out.
         text: what touche does differently.
     """
@@ -34,15 +35,16 @@ class Reason:
 
 
 def reasons_for_disagreement(run: Run, qrels: Qrels, cutoff: int) -> Iterator[Reason]:
-    """Yields the rules of the evaluator touche that change scores. Each is applied to what the earlier ones
-    left, so that the changes add up to the difference between the evaluators' means. Yields none if all
-    topics' scores agree.
+    """Yields those rules of the evaluator touche that change the run's scores. They are applied one after the
+    other, so that their changes add up to the difference between the two evaluators' means. Yields nothing if
+    both evaluators agree on all topics.
 
     Raises:
         ToucheError: if run and qrels share no topic.
     """
     labels = gains(qrels)
-    # Each topic's documents down to the cutoff: in trec_eval's order, then after each of two rules.
+    # Each topic's documents down to the cutoff: in trec_eval's order, after touche's first rule (ties are
+    # ordered by rank), and after its second rule (everything is ordered by rank).
     by_score, ties_by_rank, by_rank = (
         run.documents_of(in_qrels(order, qrels), cutoff)
         for order in (run.by_score, run.by_score_and_rank, run.by_rank)
@@ -52,7 +54,7 @@ def reasons_for_disagreement(run: Run, qrels: Qrels, cutoff: int) -> Iterator[Re
     in_float_order, in_tie_order, with_unjudged, scores = _scores(
         [by_score, ties_by_rank, by_rank, judged], labels, cutoff
     )
-    removed = [  # numbers of documents, only for topics whose score this changes, as in ``Reason.topics``
+    removed = [  # how many documents are removed per topic, only for topics whose score changes because of it
         len(by_rank[topic]) - len(judged[topic])
         for topic in judged
         if not are_equal(scores[topic], with_unjudged[topic])
@@ -62,7 +64,7 @@ def reasons_for_disagreement(run: Run, qrels: Qrels, cutoff: int) -> Iterator[Re
     # The other rules leave topics out of the mean.
     relevant = {topic for topic in labels if any(labels[topic].values())}
     with_judged = {topic for topic, ids in judged.items() if ids}
-    steps = [  # each rule with the scores after it; the first are trec_eval's
+    steps = [  # each rule with the scores after it was applied; the first entry is trec_eval's score
         ("", in_float_order),  # no touche rule yet
         ("equal scores are ordered by rank, not by document id", in_tie_order),
         ("the rank column decides, not the score", with_unjudged),
@@ -86,7 +88,8 @@ def reasons_for_disagreement(run: Run, qrels: Qrels, cutoff: int) -> Iterator[Re
 def _scores(rankings: Sequence[Ranked], labels: Qrels, cutoff: int) -> list[dict[str, float]]:
     """Returns nDCG for each topic in the qrels, for each of several rankings.
 
-    Unjudged documents count as grade 0. Most rules leave a topic's list as it is, so it's scored once.
+    Unjudged documents count as grade 0. Most rules don't change a topic's ranking. Equal rankings are scored
+    only once.
     """
     scores = [dict[str, float]() for _ in rankings]
     for topic, grades in labels.items():

@@ -1,8 +1,8 @@
-"""The one rule for when two numbers are equal, for every test, sign, star and choice.
+"""Decides when two numbers are equal. All significance tests, signs, stars and choices of the best use it.
 
 Scores are sums and quotients of floats, so numbers that are equal by definition can differ in their last
-digits: 1/3 + 1/3 - 2/3 need not be exactly 0. Such errors are below 1e-12. Different scores differ by more:
-by at least 1e-4 for means of P@k, and hardly ever by less than 1e-7 for any other measure.
+digits: 1/3 + 1/3 - 2/3 need not be exactly 0. These rounding errors are below 1e-12. Scores that really
+differ do so by more: by at least 1e-4 for means of P@k, and for other measures hardly ever by less than 1e-7.
 """
 
 from collections.abc import Sequence
@@ -39,10 +39,10 @@ def without_rounding_errors(differences: ArrayLike) -> NDArray[np.float64]:
 
 
 def first_highest(candidates: Sequence[_T], values: Sequence[float | None]) -> _T:
-    """Returns the candidate with the highest value, the first one if several are equal.
+    """Returns the candidate with the highest value. If several have equal values, returns the first of them.
 
     Args:
-        candidates: at least one.
+        candidates: what to choose from; at least one.
         values: each candidate's value; None is lower than all others.
     """
     comparable = [float("-inf") if value is None else value for value in values]
@@ -50,5 +50,6 @@ def first_highest(candidates: Sequence[_T], values: Sequence[float | None]) -> _
     return next(
         candidate
         for candidate, value in zip(candidates, comparable, strict=True)
-        if value == highest or are_equal(value, highest)  # -inf minus -inf is not a number
+        # Compared with ==, too, because -inf minus -inf is not a number.
+        if value == highest or are_equal(value, highest)
     )

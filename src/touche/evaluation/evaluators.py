@@ -1,10 +1,11 @@
 """Touché's two evaluators: both compute nDCG@k (Järvelin and Kekäläinen 2002), trec_eval the other measures.
 
-They agree on a run if its first k documents are judged, no scores are tied, ranks agree with scores, and it
-has results for every topic, each with a relevant document. Otherwise they can differ, so always name a
-score's evaluator. ``trec_eval`` is the original C code, version 9.0.8, through ir_measures. Measures that it
-doesn't have (``OWN_MEASURES``) are computed on its ranking and averaged over its topics. ``touche``
-computes nDCG@k like the organizers' script, and macro F1 like their task page.
+They agree on a run if all of its first k documents are judged, no scores are tied, the ranks agree with the
+scores, the run has results for every topic, and every topic has a relevant document. Otherwise they can
+differ, so always say which evaluator computed a score. ``trec_eval`` is the original C code, version 9.0.8,
+through ir_measures. Measures that trec_eval doesn't know (``OWN_MEASURES``) are computed by us, on documents
+in trec_eval's order and averaged over the topics that trec_eval averages over. ``touche`` computes nDCG@k
+like the organizers' script, and macro F1 as defined on their task page.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -30,11 +31,11 @@ class Evaluation:
     """A run's scores for one set of judgments.
 
     Attributes:
-        per_topic: the measure's value for each topic that the evaluator averages over, in order.
+        per_topic: the measure's value for each topic that the evaluator averages over, in topic order.
         judged_per_topic: Judged@k for each topic in both run and qrels: the judged share of the first k
             documents, or of all for measures without a cutoff.
-        per_ranking: scores per topic and stance, such as ``1 PRO``, if stances are ranked separately;
-            otherwise None.
+        per_ranking: the value of each ranking, such as ``1 PRO``, if each stance of a topic has its own
+            ranking; otherwise None.
     """
 
     per_topic: Mapping[str, float]
@@ -43,7 +44,7 @@ class Evaluation:
 
     @property
     def mean(self) -> float | None:
-        """The mean over topics; None without topics."""
+        """The mean over topics; None if there are no topics."""
         return without_last_digits(fmean(self.per_topic.values())) if self.per_topic else None
 
     @property
@@ -63,7 +64,7 @@ class Evaluation:
 
     @property
     def unjudged(self) -> float:
-        """The unjudged share of the first results."""
+        """The share of the first k results that is unjudged."""
         return round(1 - self.judged, 9)  # 1 - 0.9 isn't exactly 0.1
 
 
@@ -100,7 +101,8 @@ def by_trec_eval(ranked: Ranked, qrels: Qrels, measure: Measure) -> dict[str, fl
     # trec_eval sorts by score, so any descending scores keep the order. All topics share them to save memory.
     descending = [-float(rank) for rank in range(max(map(len, ranked.values()), default=0))]
     scores = {topic: dict(zip(documents, descending, strict=False)) for topic, documents in ranked.items()}
-    # Topics that the run lacks count 0, and so do those that would crash: no document is relevant for them.
+    # Topics without results count as 0. So do topics that would crash trec_eval, because no document is
+    # relevant for them.
     zeros = qrels.keys() - ranked.keys() | topics_that_crash_trec_eval(qrels, measure)
     graded = {topic: labels for topic, labels in qrels.items() if topic not in zeros}
     results = ir_measures.pytrec_eval.iter_calc([plain], graded, scores)
@@ -111,11 +113,13 @@ def by_trec_eval(ranked: Ranked, qrels: Qrels, measure: Measure) -> dict[str, fl
 def topics_that_crash_trec_eval(qrels: Qrels, measure: Measure) -> set[str]:
     """Returns the topics whose labels are all negative.
 
-    All other negative labels reach trec_eval as they are, because it doesn't treat them as 0: Bpref, infAP
-    and measures with ``judged_only`` skip these documents. But it counts labels in an array that ends at the
-    topic's highest label. If that is negative, any measure can crash, or read what an earlier topic left.
+    For all other topics, negative labels are passed to trec_eval unchanged, because trec_eval doesn't treat
+    them like 0: Bpref, infAP and measures with ``judged_only`` skip documents with negative labels. But
+    trec_eval counts a topic's labels in an array whose length is given by the highest label. If that label is
+    negative, any measure can crash, or read numbers left over from an earlier topic.
     """
-    gain_of = measure.in_library.params.get("gains", {})  # ir_measures replaces these labels beforehand
+    # Ir_measures replaces labels with these gains before trec_eval sees them.
+    gain_of = measure.in_library.params.get("gains", {})
     return {
         topic
         for topic, labels in qrels.items()
@@ -143,16 +147,18 @@ def _by_definition(ranked: Ranked, qrels: Qrels, measure: Measure) -> dict[str, 
 
 
 def touche(run: Run, qrels: Qrels, measure: Measure) -> Evaluation:
-    """Computes nDCG@k like the organizers' script. It computes no other measure (``Measure.of_script``).
+    """Computes nDCG@k like the organizers' script. The script knows no other ranking measure
+    (``Measure.of_script``).
 
     Documents are ordered by the rank column. Unjudged documents among the first k are removed, and the others
     move up. Label -2 counts as 0. The ideal list contains the topic's k best labels. Topics without a judged
-    document among the first k, or without a positive label, are left out of the mean; maybe all are.
+    document among the first k, or without a positive label, are left out of the mean. It can happen that all
+    topics are left out.
 
     Raises:
         ToucheError: if the run contains none of the qrels' topics.
     """
-    assert measure.cutoff is not None  # nDCG@k has one
+    assert measure.cutoff is not None  # because the measure is nDCG@k
     cutoff = measure.cutoff
     ranked = run.documents_of(judged_order("touche", run, qrels), cutoff)
     per_topic = {}
@@ -164,7 +170,7 @@ def touche(run: Run, qrels: Qrels, measure: Measure) -> Evaluation:
 
 
 def ndcg(ranked: Iterable[int], judged: Iterable[int], cutoff: int) -> float:
-    """Returns a list's DCG divided by the ideal list's; 0 if nothing relevant is known.
+    """Returns a list's DCG divided by the ideal list's DCG; 0 if no relevant document is known.
 
     Args:
         ranked: the list's gains in order, down to the cutoff.
@@ -195,7 +201,8 @@ def gains(qrels: Qrels) -> Qrels:
 
 
 def judged_order(evaluator: str, run: Run, qrels: Qrels) -> Order:
-    """Returns the order of the judged topics' lines: by rank for touche, by score for trec_eval.
+    """Returns each judged topic's lines in the order in which the evaluator reads them: by rank for touche,
+    by score for trec_eval.
 
     Raises:
         ToucheError: if the run contains none of the qrels' topics.
@@ -204,10 +211,10 @@ def judged_order(evaluator: str, run: Run, qrels: Qrels) -> Order:
 
 
 def in_qrels(order: Order, qrels: Qrels) -> Order:
-    """Returns an order's topics that are in the qrels.
+    """Returns the lines of those topics that are in the qrels.
 
     Raises:
-        ToucheError: if there are none.
+        ToucheError: if none of the topics is in the qrels.
     """
     topics = {topic: lines for topic, lines in order.items() if topic in qrels}
     if not topics:
@@ -217,7 +224,8 @@ def in_qrels(order: Order, qrels: Qrels) -> Order:
 
 
 def judged_share(ranked: Ranked, qrels: Qrels, cutoff: int | None) -> dict[str, float]:
-    """Returns the judged share of each topic's first k documents, or of all if there are fewer.
+    """Returns which share of each topic's first k documents is judged. If there are fewer than k, the share
+    of all.
 
     Args:
         ranked: documents by topic; all topics are in the qrels.

@@ -24,9 +24,11 @@ from touche.trec.columns import Columns, Run
 from touche.trec.run_forms import RunSource, SeveralRuns, read_sources, run_sources
 from touche.trec.runs import MAX_DEPTH, RUN_FILE
 
-K = 60  # reciprocal rank fusion's, as in its paper
-LARGEST_K = 1_000_000  # as float32, scores of neighbouring ranks still differ
-PHI = 0.95  # rank-biased centroids' chance to read on; with 0.8, rank 460 is 0 as float32
+K = 60  # reciprocal rank fusion's constant, as in the paper by Cormack et al.
+LARGEST_K = 1_000_000  # with this k, scores of neighbouring ranks still differ as float32
+# Rank-biased centroids: the probability that a user reads on. With 0.8, scores would be 0 as float32 from
+# rank 460 on.
+PHI = 0.95
 
 Floats = NDArray[np.float64]
 
@@ -36,9 +38,11 @@ class Method:
     """A fusion method.
 
     Attributes:
-        shares: computes what a run adds to each document, given its scores for a topic, best first in
-            trec_eval's order. A document's score is the sum over the runs (CombSUM, Fox and Shaw 1994).
-        times_runs: whether the sum is multiplied by the number of runs with the document (CombMNZ).
+        shares: a function that computes how much one run adds to each document's fused score. Its argument is
+            the run's scores for one topic, in trec_eval's order. The fused score is the sum over all runs
+            (CombSUM, Fox and Shaw 1994).
+        times_runs: whether the sum is then multiplied by the number of runs that contain the document
+            (CombMNZ).
     """
 
     shares: Callable[[Floats], Floats]
@@ -46,7 +50,7 @@ class Method:
 
 
 class FusedTopic(NamedTuple):
-    """A topic's documents by descending id, with their fused scores and stances."""
+    """A topic's documents in descending order of their ids, with fused scores and stances."""
 
     documents: NDArray[np.object_]
     scores: Floats
@@ -75,19 +79,21 @@ def fused_topic(topic: str, runs: Sequence[Run], method: Method, weights: Sequen
         method: one of ``METHODS``.
         weights: one per run, none of them 0.
     """
-    # By row in the shares: the lines of each run with the topic, best first.
+    # The lines of each run that has results for the topic, best first. The key is the run's index, which is
+    # also its row in ``shares``.
     ranked = {row: run.take(run.by_score[topic]) for row, run in enumerate(runs) if topic in run.by_score}
     documents = sorted(set[str]().union(*(lines.documents for lines in ranked.values())), reverse=True)
     column_of = {document: column for column, document in enumerate(documents)}
     shares = np.zeros((len(runs), len(documents)))
     run_counts = np.zeros(len(documents), np.intp)
     stances = np.empty(len(documents), np.object_)
-    for row, lines in reversed(ranked.items()):  # so that the first run's stances overwrite the others
+    # The first run comes last, so that its stances overwrite those from other runs.
+    for row, lines in reversed(ranked.items()):
         columns = [column_of[document] for document in lines.documents]
         shares[row, columns] = weights[row] * method.shares(lines.scores)
         run_counts[columns] += 1
         stances[columns] = [*lines.stances]
-    # Correctly rounded sums don't depend on the runs' order.
+    # fsum rounds correctly, so the sums don't depend on the order of the runs.
     scores = np.array([fsum(column) for column in shares.T.tolist()])
     if method.times_runs:
         scores *= run_counts
@@ -110,7 +116,7 @@ def check_weights(weights: Sequence[float], runs: int) -> None:
     if len(weights) != runs:
         problem = f"{counted(len(weights), 'weight')} for {counted(runs, 'run')}"
         raise ParameterError(f"{problem}; pass one per run, such as 0.7,0.3")
-    # Products of other weights with shares may not fit into float32.
+    # Smaller or larger weights times a share might not fit into float32.
     wrong = [
         weight
         for weight in weights
@@ -129,25 +135,26 @@ def reciprocal_ranks(scores: Floats, k: int = K) -> Floats:
 
     Args:
         scores: a topic's document scores, best first.
-        k: a number from 0; a larger one levels the ranks.
+        k: a number of at least 0. The larger it is, the less the scores of different ranks differ.
     """
     return 1 / (k + np.arange(1, len(scores) + 1))
 
 
 def rank_biased(scores: Floats) -> Floats:
-    """Returns 0.05 * 0.95^(rank - 1), with trec_eval's ranks: rank-biased centroids (Bailey et al. 2017).
+    """Returns 0.05 * 0.95^(rank - 1) with trec_eval's ranks, as in rank-biased centroids (Bailey et al.
+    2017).
 
     Args:
         scores: a topic's document scores, best first.
     """
-    # Python's powers, because the last digit of NumPy's depends on the processor.
+    # Use Python to compute the powers, because the last digit of NumPy's result depends on the processor.
     return np.array([(1 - PHI) * PHI ** (rank - 1) for rank in range(1, len(scores) + 1)])
 
 
 def normalised(scores: Floats) -> Floats:
     """Returns (score - lowest) / (highest - lowest), 0 for the last document and 1 for the first (Lee 1997).
 
-    So runs with different score ranges count equally. If all scores are equal, they become 1.
+    This way, runs whose scores have different ranges count equally. If all scores are equal, they become 1.
 
     Args:
         scores: a topic's document scores.
@@ -168,8 +175,8 @@ def standardised(scores: Floats) -> Floats:
     """
     differences = scores - fsum(scores) / len(scores)
     deviation = sqrt(fsum(difference**2 for difference in differences.tolist()) / len(scores))
-    # Because of rounding, equal scores can have a positive deviation, and similar ones one of
-    # 0.
+    # Check both: because of rounding, equal scores can have a positive standard deviation, and scores that
+    # differ only slightly can have a standard deviation of 0.
     is_varied = scores.min() < scores.max() and deviation > 0
     return differences / deviation if is_varied else np.zeros_like(scores)
 
@@ -210,7 +217,7 @@ def fuse(
         tag: the name of the fused run; by default ``touche-`` and the method.
         team: your team, for ``ir-metadata.yml``.
         output: the folder for ``run.txt`` and ``ir-metadata.yml``; None writes no files.
-        command: the command that ``ir-metadata.yml`` names.
+        command: the command line to write into ``ir-metadata.yml``.
 
     Returns:
         The fused run. The unit of its scores depends on the method. Runs that may be of different tasks cause
@@ -277,7 +284,7 @@ def _write_fused(
         name=f"touche fuse --method {options['method']}",
         team=team,
         command=command,
-        # The first line of ``touche fuse --help``.
+        # The same sentence as the first line of ``touche fuse --help``.
         description="Fuse two or more RUNs into one; documents that several RUNs rank high come first.",
     )
     data = data_of_runs(sources, task)
@@ -311,21 +318,24 @@ def fused_run(
     if weights is None:
         weights = [1.0] * len(runs)
     check_weights(weights, len(runs))
-    # A run with weight 0 is ignored, also for stances and for the number of runs in CombMNZ.
+    # A run with weight 0 is ignored completely: it provides no stances, and CombMNZ doesn't count it.
     runs = [run for run, weight in zip(runs, weights, strict=True) if weight]
     weights = [weight for weight in weights if weight]
     columns = Columns()
-    size = 0  # lines so far
+    size = 0  # how many lines the fused run has so far
     for topic in dict.fromkeys(topic for run in runs for topic in run.by_score):
         fused = fused_topic(topic, runs, method, weights)
-        scores = fused.scores.astype(np.float32) + np.float32(0)  # turns -0 into 0, as in runs that are read
-        best = np.argsort(-scores, kind="stable")[:depth]  # the ids already descend
+        # Adding 0 turns -0 into 0, as when run files are read.
+        scores = fused.scores.astype(np.float32) + np.float32(0)
+        # Stable, and documents are in descending order of ids, so ties are too.
+        best = np.argsort(-scores, kind="stable")[:depth]
         columns.add(
             topics=[topic] * len(best),
             stances=fused.stances[best].tolist(),
             documents=fused.documents[best].tolist(),
             ranks=range(1, len(best) + 1),
-            # As if written to a run file and read, so that a fused run is the same in memory.
+            # Round the scores as if they were written to a run file and read again, so that the fused run in
+            # memory is the same as the one in the file.
             scores=orjson.loads(orjson.dumps(scores[best], option=orjson.OPT_SERIALIZE_NUMPY)),
             tags=[tag] * len(best),
             line_numbers=range(size + 1, size + len(best) + 1),
@@ -339,7 +349,7 @@ def task_warnings(runs: Sequence[Run], named_tasks: Collection[str]) -> Iterator
 
     Args:
         runs: the runs.
-        named_tasks: the tasks that metadata next to the runs names.
+        named_tasks: the tasks' ids in ``ir-metadata.yml`` next to the runs.
     """
     topics = [set(run.by_topic) for run in runs]
     not_in_all = set[str]().union(*topics) - topics[0].intersection(*topics)
@@ -355,4 +365,5 @@ def task_warnings(runs: Sequence[Run], named_tasks: Collection[str]) -> Iterator
 def _share_a_document(topic: str, runs: Sequence[Run]) -> bool:
     """Returns whether at least two runs share a document of a topic."""
     documents = [run.documents[run.by_topic[topic]].tolist() for run in runs if topic in run.by_topic]
-    return sum(map(len, documents)) > len(set[str]().union(*documents))  # a run contains no document twice
+    # So a document that is counted twice is in two runs.
+    return sum(map(len, documents)) > len(set[str]().union(*documents))

@@ -14,8 +14,9 @@ from touche.trec.qrels import Qrels
 def precision_per_stance(run: Run, qrels: Qrels) -> Evaluation:
     """Computes precision at 10 like the organizers' script: hits among the first 10, divided by 10.
 
-    A topic's value is the mean over its stances. A stance without a ranking counts 0, and a topic without
-    lines is left out. Unjudged images aren't hits. We divide by 10 even when there are fewer images.
+    A topic's value is the mean over its stances. A stance without a ranking counts as 0. A topic without any
+    line in the run is left out of the mean. Unjudged images aren't hits. The number of hits is divided by 10
+    even if a ranking has fewer images.
 
     Args:
         run: the lines that the script counts, with ranking names as topics.
@@ -26,7 +27,8 @@ def precision_per_stance(run: Run, qrels: Qrels) -> Evaluation:
     """
     ranked = run.documents_of(judged_order("touche", run, qrels), IMAGES)
     topics = {topic_in(ranking) for ranking in ranked}
-    rankings = [name for name in qrels if topic_in(name) in topics]  # including the ones that the run lacks
+    # Including rankings that aren't in the run, if the topic is.
+    rankings = [name for name in qrels if topic_in(name) in topics]
     hits = {name: sum(qrels[name].get(image, 0) for image in ranked.get(name, ())) for name in rankings}
     values = {name: count / IMAGES for name, count in hits.items()}
     judged = judged_share(ranked, qrels, IMAGES)

@@ -1,4 +1,4 @@
-"""What runs are scored against: reads the judgments of a task, or the user's own, for each measure."""
+"""Reads what runs are scored against: for each measure, the task's judgments or the user's own."""
 
 import logging
 from collections.abc import Collection, Iterable, Mapping
@@ -42,8 +42,8 @@ def judged(
         Missing judgments of stances are left out with a warning, unless only stances are scored.
 
     Raises:
-        ToucheError: if neither a task nor qrels are known, judgments are missing or broken, or there are none
-            for a measure.
+        ToucheError: if neither a task nor qrels were passed, if judgments are missing or broken, or if there
+            are no judgments that fit a measure.
     """
     if task is None and qrels is None:
         raise ToucheError(
@@ -55,7 +55,8 @@ def judged(
         raise ToucheError(f"{task.id} does not rank pairs; omit any-order")
     judged_by_key = dict[tuple[str, Measure], Judged]()
     read = dict[str, Qrels]()  # by dimension
-    answers = dict[Path, Qrels]()  # by file, whose answers about images are the judgments of all dimensions
+    # By file; for image retrieval, one file contains the judgments for all dimensions.
+    answers = dict[Path, Qrels]()
     for name in measures:
         chosen = None if name is None else measure_of(name)
         files = _files(task, chosen, qrels)
@@ -106,18 +107,20 @@ def _files(task: Task | None, chosen: Measure | None, qrels: QrelsSource | None)
     if is_of_question and not ranks_stances:
         problem = f"{measure} is a measure of rankings for each stance"
         raise ToucheError(f"{problem}; pass a task of image retrieval")
-    # A file with the same name as the task's judged stances contains stances, not grades.
+    # If the user's file has the same name as the task's file with judged stances, it contains stances and no
+    # grades.
     has_file_of_stances = qrels is not None and not ranks_stances and qrels.file.name == files.get(STANCE)
     scores_stances = measure is MACRO_F1 or (chosen is None and has_file_of_stances)
     if scores_stances and not (task and task.stances and (qrels or STANCE in files)):
         raise ToucheError(f"{MACRO_F1} needs judged stances; pass a task that has some")
-    if qrels is not None and ranks_stances:  # one file with the answers about all dimensions
+    if qrels is not None and ranks_stances:  # for image retrieval, one file judges all dimensions
         files = dict.fromkeys(files, str(qrels.file))
     elif qrels is not None:
         files = {STANCE if scores_stances else _dimension_of(qrels.file): str(qrels.file)}
     elif chosen is not None:  # a measure that the user chose scores either stances or rankings
         files = {name: file for name, file in files.items() if (name == STANCE) == scores_stances}
-    if task is not None and chosen is not None and is_of_question:  # the user chose one of the questions
+    # The measure belongs to one of the dimensions of image retrieval, so only this one is scored.
+    if task is not None and chosen is not None and is_of_question:
         files = {name: file for name, file in files.items() if task.measure_for(name) == chosen}
     if not files:
         raise ToucheError(f"{measure} needs judged rankings; pass a task that has some, or {MACRO_F1}")
@@ -126,7 +129,8 @@ def _files(task: Task | None, chosen: Measure | None, qrels: QrelsSource | None)
 
 def _dimension_of(file: Path) -> str:
     """Returns the name of the dimension that the user's own file judges."""
-    return file.name if file.stem == STANCE else file.stem  # "stance" alone means judged stances
+    # Keep the suffix, because the dimension "stance" means the task's judged stances.
+    return file.name if file.stem == STANCE else file.stem
 
 
 def _read(task: Task | None, dimension: str, qrels: QrelsSource | None, answers: dict[Path, Qrels]) -> Qrels:

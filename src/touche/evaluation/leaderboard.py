@@ -21,14 +21,14 @@ UNJUDGED_LIMIT = 0.10  # unjudged share of the first results, above which scores
 
 @dataclass(frozen=True)
 class Level:
-    """What a published table's topics say about a run's rank.
+    """How certain a run's rank in a published table is, given the scores on single topics.
 
     Attributes:
-        low, high: the rank's 95% interval, by bootstrapping topics, among the runs with a value for each
-            topic; None if there are no such values.
+        low, high: the rank's 95% interval, computed by bootstrapping topics. The rank is among all runs for
+            which the value of every topic is published. None if this run isn't one of them.
         group: the run's group, from 1. A group consists of runs that the paired t-test, Holm-corrected for
-            all pairs in the table, does not separate from the group's first run. None if there are no values
-            of topics.
+            all pairs in the table, does not separate from the group's first run. None if the values of topics
+            aren't published.
         reason: why the interval and the group are None; empty if they aren't.
     """
 
@@ -45,12 +45,14 @@ def levels(published: Sequence[Published]) -> list[Level]:
         published: the rows for one dimension and measure, best first.
     """
     levels_of_rows = dict[Published, Level]()
-    complete = dict[Published, list[float]]()  # values of rows with one for every topic
+    # The topics' values of each row, if they are published for every topic.
+    complete = dict[Published, list[float]]()
     for row in published:
         values = topic_values(row)
-        if isinstance(values, str):  # why there are none
+        if isinstance(values, str):  # a sentence that says why there are no values
             levels_of_rows[row] = Level(reason=values)
-        elif row.dimension == STANCE:  # runs detect stances for different numbers of passages
+        # Stances aren't compared topic by topic, because runs detect them for different numbers of passages.
+        elif row.dimension == STANCE:
             levels_of_rows[row] = Level(reason="N differs")
         else:
             complete[row] = [*values.values()]
@@ -70,7 +72,8 @@ class OwnRank(Level):
         rank: from 1; runs with equal printed means share a rank. Each attribute is None if the run has no
             such value.
         runs: how many runs are ranked, including this one.
-        covered_runs: which runs the interval covers, in words; empty for all ranked runs.
+        covered_runs: which runs the interval takes into account, in words; empty if these are all ranked
+            runs.
     """
 
     rank: int | None = None
@@ -89,9 +92,10 @@ def own_rank(
 ) -> OwnRank:
     """Returns a score's rank among published runs, with its 95% interval by bootstrapping topics.
 
-    All runs with a published value for each topic are resampled together with the run, and grouped with it as
-    in ``levels``. If there are none, only the run is resampled, and there is no group. A published run with
-    the same value in every topic is the run itself and isn't counted again.
+    Published runs with a value for each topic are resampled together with the run and divided into groups
+    with it, as in ``levels``. If there are no such runs, only the run itself is resampled, and it gets no
+    group. A published run with the same value for every topic is taken to be the run itself, so it isn't
+    counted as another run.
 
     Args:
         task: the task.
@@ -116,17 +120,19 @@ def own_rank(
         if row is not itself and not isinstance(values, str) and values.keys() == run_values.keys()
     }
     if not complete:
-        # Topic values stay exact here, because only their means are compared with published values.
+        # The run's topic values aren't rounded here, because only means are compared with published values.
         means = resampled_means([*per_topic.values()])
         for decimals in task.decimals:  # rounded like the published means
             means = np.round(means, decimals)
-        fixed_values = np.array([[row.value] for row in other_rows])  # one column, for all resamples
+        # One column: the same means are used for all resamples.
+        fixed_values = np.array([[row.value] for row in other_rows])
         low, high = rank_interval(fixed_values, means)
         reason = "no values of its topics are published, so there are no groups"
         return OwnRank(
             rank=rank, runs=runs, low=low, high=high, reason=reason, covered_runs=" among fixed values"
         )
-    topics = next(iter(complete.values()))  # ``topic_values`` sorts all runs' topics
+    # ``topic_values`` sorts the topics, so they are in the same order for all runs.
+    topics = next(iter(complete.values()))
     values_by_rank = [[*values.values()] for values in complete.values()]
     position = sum(rounded(row.value) > printed for row in complete)
     values_by_rank.insert(position, [run_values[topic] for topic in topics])
@@ -162,8 +168,8 @@ def rank_of(scored_run: Scored, task: Task | None) -> OwnRank:
 def is_comparable(scored_run: Scored, task: Task | None) -> bool:
     """Returns whether a mean is comparable with published values, if there are any.
 
-    For stances, N must be the same as for a published value. Rankings have to be complete, for a task with
-    all its topics, or for the user's own judgments.
+    For stances, N must be the same as for a published value. Rankings must be complete (see ``is_complete``),
+    and the task's dataset must contain all topics, unless the judgments are the user's own.
     """
     if other_md5(scored_run.judged):
         return False
@@ -174,7 +180,9 @@ def is_comparable(scored_run: Scored, task: Task | None) -> bool:
 
 
 def is_complete(scored_run: Scored, task: Task | None) -> bool:
-    """Returns whether a ranking has results for all judged topics, only few of them unjudged."""
+    """Returns whether a ranking has results for all judged topics, and only few of the first results are
+    unjudged.
+    """
     evaluation = scored_run.evaluation
     qrels = scored_run.judged.qrels
     topics = {*map(topic_in, qrels)} if evaluation.per_ranking else qrels.keys()
@@ -194,7 +202,9 @@ def judged_limit(task: Task | None, measure: Measure) -> float | None:
 
 
 def other_md5(judged: Judged) -> str:
-    """Returns the publisher's md5 of the qrels if the file has another one; otherwise empty."""
+    """Returns the md5 of the qrels that the publisher offers, if the file has a different md5; otherwise an
+    empty string.
+    """
     expected = official_md5(f"qrels/{judged.file}")
     path = find("qrels", judged.file) if expected else None
     return expected if path and md5(path) != expected else ""
@@ -211,17 +221,17 @@ def published_with(scored_run: Scored, task: Task | None) -> list[Published]:
 
 
 def why_no_rank(task: Task, dimension: str, any_order: bool) -> str:
-    """Returns why a task's published values, if there are any, give a run no rank."""
+    """Returns why a run can't be ranked among the task's published values, or that there are none."""
     rows = [row for row in task.published if row.dimension == dimension]
     if not task.published:
         return "the task has no published values"
     if task.only_topics:
         return "published means are over all topics of the task, so a mean of some topics has no rank"
     if rows and dimension == STANCE:
-        sizes = sorted(row.results for row in rows if row.results is not None)  # each run's N
+        sizes = sorted(row.results for row in rows if row.results is not None)  # N of each published run
         return f"published values are over {sizes[0]:,} to {sizes[-1]:,} documents; compare only equal N"
     kinds = {f"{row.measure} by {row.evaluator or 'an unknown evaluator'}" for row in rows}
-    kinds = kinds or {"other judgments"}  # if the published values are for other dimensions
+    kinds = kinds or {"other judgments"}  # published values exist, but only for other dimensions
     order = ", with pairs in the judged order" if any_order else ""
     values = f"published values are of {' and '.join(sorted(kinds))}{order}"
     return f"{values}; only values of the same measure, judgments and evaluator are comparable"
@@ -242,7 +252,7 @@ def comparable(
     Returns:
         The rows, best first.
     """
-    if task.only_topics:  # published values cover all topics
+    if task.only_topics:  # published values cover all topics, so a score on some topics isn't comparable
         return []
     name = str(measure or task.measure_for(dimension))
     return [
@@ -297,7 +307,7 @@ def standing(
 
     def label(row: Published, separator: str = " ") -> str:
         prefix = "the baseline " if row.baseline else ""
-        # A team's name alone means its best run.
+        # If a team is named without a tag, its best run is meant.
         name = names_of_rows[row] if row in best or not row.tag else f"{row.name} ({row.tag})"
         return f"{prefix}{name}{separator}{row.value:.3f}"
 
@@ -305,12 +315,12 @@ def standing(
     equal = [row for row in published if rounded(row.value) == printed]
     lower = [row for row in published if rounded(row.value) < printed]
     if equal:
-        mentioned = equal  # rows that ``position`` names
+        mentioned = equal  # rows that the sentence in ``position`` already names
         position = f"level with {' and '.join(dict.fromkeys(map(label, equal)))}"
     elif higher and lower:
-        # Not empty: the first row is higher, and its team's best.
+        # There is at least one: the first row of all has a higher score, and is the best run of its team.
         above = [row for row in best if row in higher][-1]
-        # All lower rows can be a team's second runs, which aren't among the best.
+        # Possibly none of the lower rows is its team's best run. Then take the first of them.
         below = next((row for row in best if row in lower), lower[0])
         mentioned = [above, below]
         position = f"between {label(above)} and {label(below)}"
@@ -322,7 +332,7 @@ def standing(
         position = f"above {label(lower[0])}{', the highest published' if len(published) > 1 else ''}"
     baselines = [label(row, ": ") for row in best if row.baseline and row not in mentioned]
     parts = [position, *([rank] if rank else []), *baselines]
-    # Only touche evaluates stances, whose rows have a number of results.
+    # Rows with a number of results are about stances, which only touche evaluates, so the evaluator is known.
     is_evaluator_unknown = any(row.evaluator is None and row.results is None for row in published)
     if is_evaluator_unknown:
         parts.append("the evaluator of the published scores is not stated")

@@ -49,13 +49,15 @@ class Findings(Table[Finding]):
 
 @dataclass(frozen=True)
 class _Allowed:
-    """What runs may contain. Topics, documents and results are None if they are unknown and not checked.
+    """What runs may contain. Topics, documents or results are None if they are unknown; they aren't checked
+    then.
 
     Attributes:
         task: the task.
         topics: the topics' numbers, or all ranking names if stances are ranked separately.
-        documents: which of the runs' ids are in the corpus.
-        results: how many results the corpus offers per topic. Counting may stop at the rules' minimum.
+        documents: the ids in the runs that exist in the corpus.
+        results: how many results per topic are possible, given the number of documents in the corpus. May be
+            too small if it is above the smallest number that the rules require, because counting stops there.
     """
 
     task: Task
@@ -65,7 +67,9 @@ class _Allowed:
 
     @property
     def cutoff(self) -> int:
-        """How many results are scored. A measure without a cutoff scores all, and runs end at MAX_DEPTH."""
+        """How many results are scored. For a measure without a cutoff these are all results, at most
+        MAX_DEPTH.
+        """
         return self.task.measure.cutoff or MAX_DEPTH
 
 
@@ -79,8 +83,9 @@ _OTHER_KIND = ("no-pair", "unknown-document", "unknown-stance")
 
 
 def why_other_kind(run: Path, task: Task, documents: Iterable[AnyDocument]) -> str:
-    """Returns why some of a run's results are of another kind than those that the task ranks, such as pairs
-    instead of documents, as in the first finding about that; empty if none is.
+    """Returns the message of the first finding about results of the wrong kind, e.g. documents in a task
+    whose runs rank pairs of sentences. Returns an empty string if all results are of the kind that the task
+    ranks.
 
     Args:
         run: the run's file.
@@ -98,12 +103,13 @@ def why_other_kind(run: Path, task: Task, documents: Iterable[AnyDocument]) -> s
 def ids_in_collection(
     documents: Iterable[AnyDocument], rules: Rules, ids_to_find: set[str]
 ) -> tuple[set[str], int]:
-    """Reads a collection until all ids are found and there are enough results; see ``LookUp``.
+    """Looks up a run's ids in a collection. Stops reading when all ids are found and enough documents were
+    read for the number of results that the rules require; see ``LookUp``.
 
     Args:
         documents: the collection.
         rules: the task's rules.
-        ids_to_find: the documents, or sentences, that runs contain.
+        ids_to_find: the ids of all documents, or of all sentences, in the runs.
 
     Returns:
         The ids that were found, and how many results per topic are possible with the documents read so far.
@@ -111,16 +117,16 @@ def ids_in_collection(
     from touche.documents.ids import ids_in  # here, because it takes 54 ms
 
     present: set[str] = set()
-    units = 0  # documents, or sentences if results are pairs of sentences
+    units = 0  # how many documents were read, or sentences if results are pairs of sentences
     for document in documents:
         ids = ids_in(document, of_sentences=rules.unit == PAIR)
         present |= ids_to_find.intersection(ids)
         units += len(ids)
-        # With n = min_results, n + 1 sentences make at least n pairs, and n documents are enough. One
-        # more document costs nothing.
+        # With n = min_results, n documents are enough, and n + 1 sentences are enough for n pairs. Reading
+        # one more document than necessary costs nothing, so we use n + 1 for both.
         if len(present) == len(ids_to_find) and units > rules.min_results:
             break
-    results = units * (units - 1) if rules.unit == PAIR else units  # a pair's order counts
+    results = units * (units - 1) if rules.unit == PAIR else units  # (a, b) and (b, a) are different pairs
     return present, results
 
 
@@ -136,12 +142,13 @@ def lint_runs(
     Args:
         sources: the runs.
         task: the task.
-        topics: the topics' numbers; None if they are unknown.
-        look_up: looks the runs' ids up in the collection; None without a collection.
+        topics: the numbers of the task's topics; None if they are unknown.
+        look_up: the function that looks up the runs' ids in the collection; None if no collection was passed.
         teams: as for ``touche.lint``.
 
     Raises:
-        ToucheError: if a run can't be opened or the only run isn't text, or a run's team is unclear.
+        ToucheError: if a run can't be opened, if there is only one run and it isn't text, or if a run's team
+            is unclear.
     """
     team_of_run = teams_of_runs([source.name for source in sources], teams)
     rules = task.rules
@@ -166,7 +173,7 @@ def lint_runs(
 
 
 def _run_findings(run: LintedRun, allowed: _Allowed) -> list[Finding]:
-    """Returns a run's findings in line order, those for the whole run first."""
+    """Returns a run's findings in line order. Findings about the whole run come first."""
     if not run.is_readable:
         return [*unreadable_lines(run)]
     findings = chain(
@@ -223,18 +230,19 @@ def _reordered_ties(run: LintedRun, allowed: _Allowed) -> Iterator[Finding]:
 
 
 def _wrong_topics(run: LintedRun, allowed: _Allowed) -> Iterator[Finding]:
-    """Yields topics that aren't the task's, or whose results are too many or too few."""
+    """Yields a finding for each topic that isn't in the task, or that has too many or too few results."""
     rules = allowed.task.rules
-    # Don't require more results than the corpus offers.
+    # Don't require more results than are possible with the documents in the corpus.
     required = rules.min_results if allowed.results is None else min(rules.min_results, allowed.results)
-    # Include the task's topics without any results, because that's too few.
+    # Also check the task's topics that have no results at all, because none is too few.
     for topic in dict.fromkeys([*run.rankings, *sorted(allowed.topics or (), key=in_order)]):
         line_numbers = sorted(run.readable.line_numbers[run.rankings.get(topic, [])].tolist())
         result_count = f"topic {topic} has {counted(len(line_numbers), 'result')}"
         if allowed.topics is not None and topic not in allowed.topics:
             yield run.finding(
                 code="unknown-topic",
-                line=line_numbers[0],  # an unknown topic comes from the run, so there is a line
+                # There is at least one line, because only the run can contain an unknown topic.
+                line=line_numbers[0],
                 message=f"topic {topic!r} is not a topic of the task ({counted(len(line_numbers), 'line')})",
                 remedy="remove its lines",
             )
@@ -278,7 +286,7 @@ def _wrong_lines(run: LintedRun, allowed: _Allowed) -> Iterator[Finding]:
                 message=f"{document!r} is not a pair of two different sentences",
                 remedy="write two sentence ids, joined by a comma",
             )
-    # The rules use upper case; like in qrels, lower case is accepted.
+    # The rules write stances in upper case, but lower case is accepted, too, as it is in qrels.
     stances = run.readable.stances
     wrong = [code for code, word in enumerate(stances.words) if word.upper() not in rules.stances]
     for index in np.flatnonzero(np.isin(stances.codes, wrong)).tolist() if rules.stances else []:
@@ -313,7 +321,8 @@ def _submission_findings(
         for run in submission:
             if not run.readable:
                 continue
-            tag = run.readable.tag  # the first one; a second tag in the run is reported separately
+            # The first line's tag; if the run contains a second tag, another finding says so.
+            tag = run.readable.tag
             first_path = first_path_of_tag.setdefault(tag, run.path)
             if first_path != run.path:
                 yield run.finding(
@@ -325,8 +334,8 @@ def _submission_findings(
 
 
 def _missing_topics_note(run: LintedRun, allowed: _Allowed) -> Iterator[str]:
-    """Yields a note about topics without results: they break no rule, but lower the score."""
-    missing = (allowed.topics or set()) - run.rankings.keys()  # none if the topics are unknown
+    """Yields a note about topics without results. They break no rule, but they lower the score."""
+    missing = (allowed.topics or set()) - run.rankings.keys()  # empty if the task's topics are unknown
     if missing:
         listed = ", ".join(sorted(missing, key=in_order))
         effect = "trec_eval counts them as 0"
@@ -339,7 +348,7 @@ def _missing_topics_note(run: LintedRun, allowed: _Allowed) -> Iterator[str]:
 
 
 def _tie_note(run: LintedRun, allowed: _Allowed) -> Iterator[str]:
-    """Yields a note on whether ties affect the task's measure, which depends on ranks up to the cutoff."""
+    """Yields a note that says whether ties affect the score. Only ties down to the measure's cutoff do."""
     if run.ties:
         topics = {tie.above.topic for tie in run.ties}
         problem = f"ties that trec_eval orders differently from the ranks in {counted(len(topics), 'topic')}"
@@ -351,16 +360,17 @@ def _tie_note(run: LintedRun, allowed: _Allowed) -> Iterator[str]:
 
 
 def _read(source: RunSource, rules: Rules, topics: Collection[str] | None, *, is_only_run: bool) -> LintedRun:
-    """Reads a run's lines, and why some or all are unreadable.
+    """Reads a run's lines. For lines that can't be read, the result says why.
 
     Raises:
-        InputError: if the file can't be opened. Also if there is no other run to lint, and the file isn't
-            text or has too many broken lines.
+        InputError: if the file can't be opened. Also if the file isn't text or has too many broken lines, but
+            only if it's the only run; otherwise, this becomes a finding, so that the other runs are linted.
     """
     try:
         return _read_rankings(source, rules, topics) if rules.by_stance else _read_run(source)
     except InputError as error:
-        if is_only_run or isinstance(error.__cause__, OSError):  # missing, or a folder
+        # OSError: the file is missing, or is a folder.
+        if is_only_run or isinstance(error.__cause__, OSError):
             raise
         unreadable = LineError(
             "unreadable", source.name, problem=error.problem, remedy=error.remedy, line=error.line
@@ -369,7 +379,8 @@ def _read(source: RunSource, rules: Rules, topics: Collection[str] | None, *, is
 
 
 def _read_run(source: RunSource) -> LintedRun:
-    """Reads a run's lines, and why some are unreadable. A run in memory has no unreadable lines.
+    """Reads a run's lines. For lines that can't be read, the result says why; a run in memory has no such
+    lines.
 
     Raises:
         InputError: if there are too many broken lines, or the file isn't text.
@@ -382,7 +393,9 @@ def _read_run(source: RunSource) -> LintedRun:
 
 
 def _read_rankings(source: RunSource, rules: Rules, topics: Collection[str] | None) -> LintedRun:
-    """Reads a run with a ranking per stance, and why the organizers' script skips some lines."""
+    """Reads a run with a ranking per stance. For lines that the organizers' script skips, the result says
+    why.
+    """
     run = source.read(by_stance=True)
     rule = CountedLines(
         stances=rules.stances,

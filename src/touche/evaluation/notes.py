@@ -1,4 +1,4 @@
-"""Sentences about runs, each once: warnings, why evaluators differ, ranks among published scores."""
+"""Sentences about runs: warnings, why evaluators differ, ranks among published scores. None is repeated."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -40,11 +40,11 @@ from touche.tira.metadata import has_other_statistics
 from touche.trec.by_stance import topic_in
 from touche.trec.columns import Run
 
-_SHOWN_TOPICS = 5  # topics in a list; the others are counted
+_SHOWN_TOPICS = 5  # how many topics a sentence lists; of the others, it only says how many there are
 
 
 def all_warnings(scored: Iterable[Scored], task: Task | None) -> tuple[str, ...]:
-    """Returns the warnings about scores, each once.
+    """Returns the warnings about scores, without duplicates.
 
     Args:
         scored: the scored runs.
@@ -56,7 +56,7 @@ def all_warnings(scored: Iterable[Scored], task: Task | None) -> tuple[str, ...]
 def all_notes(
     scored: Sequence[Scored], task: Task | None, ranks: Mapping[Scored, OwnRank]
 ) -> tuple[str, ...]:
-    """Returns the notes on scores, each once, then the note on the task's results.
+    """Returns the notes on scores, without duplicates, followed by the note on the task's published results.
 
     Args:
         scored: the scored runs.
@@ -72,12 +72,14 @@ def all_notes(
 def score_notes(
     scored: Sequence[Scored], task: Task | None, ranks: Mapping[Scored, OwnRank] | None
 ) -> list[str]:
-    """Returns why measures lack an evaluator, why the evaluators differ, and the runs' ranks.
+    """Returns sentences that say why one evaluator doesn't know a measure, why the two evaluators' scores
+    differ, and which ranks the runs have.
 
     Args:
         scored: the scored runs.
         task: their task, if there is one.
-        ranks: their ranks among published results; None leaves ranks out, for pages with a leaderboard.
+        ranks: their ranks among published results. None for pages that show the ranks in a leaderboard: no
+            sentence mentions ranks then.
     """
     groups = by_evaluator(scored)
     measures = dict.fromkeys(scored_run.judged.measure for scored_run in scored)
@@ -119,12 +121,14 @@ def doubts(group: ByEvaluator, task: Task | None) -> Iterator[str]:
 
 
 def _first(group: ByEvaluator) -> Scored:
-    """Returns a run's score with the first evaluator, for what doesn't depend on the evaluator."""
+    """Returns a run's score with the first evaluator. Used where it doesn't matter which evaluator it is."""
     return next(iter(group.values()))
 
 
 def _without_evaluator(measure: Measure) -> Iterator[str]:
-    """Yields why touche doesn't score a measure that only trec_eval or a formula on its ranking does."""
+    """Yields why there is no score by touche, if only trec_eval, or our formula on trec_eval's ranking,
+    computes the measure.
+    """
     if measure.evaluators == ["trec_eval"]:
         reason = (
             "is scored only by trec_eval, because the organizers' script does not have it"
@@ -135,25 +139,31 @@ def _without_evaluator(measure: Measure) -> Iterator[str]:
 
 
 def _not_by_trec_eval(group: ByEvaluator) -> Iterator[str]:
-    """Yields for which topics the values under trec_eval's name aren't that program's."""
+    """Yields for which topics the values weren't computed by trec_eval, although it's named as the
+    evaluator.
+    """
     scored_run = group.get("trec_eval")
     if scored_run is None or not scored_run.judged.measure.of_trec_eval:
         return
     crashing = topics_that_crash_trec_eval(scored_run.judged.qrels, scored_run.judged.measure)
-    in_run = [topic for topic in scored_run.run.by_score if topic in crashing]  # trec_eval skips all others
+    # Trec_eval skips topics that aren't in the run, so they can't crash it.
+    in_run = [topic for topic in scored_run.run.by_score if topic in crashing]
     if in_run:
         yield f"all grades are below 0 in {_listed(in_run)}, where trec_eval can crash; we count 0 instead"
 
 
 def equal_to_published(groups: Iterable[ByEvaluator], task: Task | None) -> Iterator[str]:
-    """Yields the verdict on each run that equals a published run in every topic and ranked dimension, and on
-    each that is the published run with its tag, except for a few topics.
+    """Yields a sentence for each run that has the same scores as a published run on every topic, in all
+    dimensions with rankings. Also for each run that has the same scores except on a few topics, and the same
+    tag.
 
     Args:
-        groups: the runs' scores in all ranked dimensions. Without one of them, no run equals a published one.
+        groups: the runs' scores in all dimensions with rankings. If a dimension is missing, no sentence is
+            yielded.
         task: their task, if there is one.
     """
-    by_run: dict[tuple[str, str], dict[str, Mapping[str, float]]] = {}  # then by dimension and topic
+    # The inner keys are dimension and topic.
+    by_run: dict[tuple[str, str], dict[str, Mapping[str, float]]] = {}
     runs: dict[str, Run] = {}
     for group in groups:
         first = _first(group)
@@ -176,7 +186,7 @@ def equal_to_published(groups: Iterable[ByEvaluator], task: Task | None) -> Iter
                 for row in equal
                 if row.low is not None and row.high is not None
             ]
-            # The published values are equal to these.
+            # Pass the same values twice, because the published values equal the run's.
             verdict = same_system(task, measure, values, values, equal[0].tag, fitted=fitted).rstrip(".")
             yield f"{name}, published as {rows}: {verdict}{''.join(intervals)}"
             continue
@@ -191,11 +201,11 @@ def equal_to_published(groups: Iterable[ByEvaluator], task: Task | None) -> Iter
 
 
 def _among_reported(group: ByEvaluator, task: Task | None) -> Iterator[str]:
-    """Yields a sentence about the systems that TIREx reports, and the best of them."""
+    """Yields a sentence that says how many systems in TIREx score lower, and which one is the best."""
     scored_run = group.get("trec_eval")
     if task is None or scored_run is None or scored_run.evaluation.mean is None:
         return
-    # TIREx used all topics and the task's own qrels.
+    # TIREx evaluated systems on all topics with the task's own qrels, so only such scores are comparable.
     is_comparable = (
         scored_run.judged.measure.name == "nDCG@10" and scored_run.judged.is_official and not task.only_topics
     )
@@ -231,7 +241,7 @@ def _without_stances(scored: Iterable[Scored], task: Task | None) -> Iterator[st
 
 
 def _other_sizes(scored: Iterable[Scored]) -> Iterator[str]:
-    """Yields a warning if runs' stances are scored over different N. Rankings have none."""
+    """Yields a warning if stances of different runs are scored over different numbers of results (N)."""
     sizes = {
         scored_run.name: scored_run.evaluation.results
         for scored_run in scored
@@ -243,7 +253,9 @@ def _other_sizes(scored: Iterable[Scored]) -> Iterator[str]:
 
 
 def _wrong_labels(evaluation: StanceEvaluation) -> Iterator[str]:
-    """Yields warnings if labels aren't the task's stances, or no document's stance is judged."""
+    """Yields warnings if a run contains labels that aren't stances of the task, or if the stance of none of
+    its documents is judged.
+    """
     others = evaluation.counts[..., -1].sum()  # the last column counts labels that aren't stances
     if others:
         stances = ", ".join(evaluation.labels)
@@ -253,7 +265,7 @@ def _wrong_labels(evaluation: StanceEvaluation) -> Iterator[str]:
 
 
 def _grouped(groups: Iterable[ByEvaluator], sentences: Callable[[ByEvaluator], Iterable[str]]) -> list[str]:
-    """Returns the sentences, each once, with their runs and dimensions."""
+    """Returns the sentences without duplicates. Each begins with the runs and dimensions that it's about."""
     by_sentence: dict[str, list[Scored]] = {}
     for group in groups:
         for sentence in sentences(group):
@@ -277,7 +289,7 @@ def _enumerated(names: Sequence[str]) -> str:
 
 
 def _listed(topics: Sequence[str]) -> str:
-    """Returns topics in words, the first five by number."""
+    """Returns topics in words: the numbers of the first five, then how many others there are."""
     topics = sorted(topics, key=in_order)
     rest = f" and {len(topics) - _SHOWN_TOPICS} more" if len(topics) > _SHOWN_TOPICS else ""
     return f"topic{'s' if len(topics) > 1 else ''} {', '.join(topics[:_SHOWN_TOPICS])}{rest}"
@@ -291,9 +303,8 @@ def _skipped(scored_run: Scored) -> Iterator[str]:
 
 
 def _unjudged(group: ByEvaluator, task: Task | None) -> Iterator[str]:
-    """Yields a warning if many results are unjudged, one for both evaluators.
-
-    It doesn't state the share, so that several runs can share a warning.
+    """Yields a warning if many results are unjudged, at most one for both evaluators. The share of unjudged
+    results isn't mentioned, so that the same sentence fits several runs and is printed only once.
     """
     judged = _first(group).judged
     measure = judged.measure
@@ -302,7 +313,8 @@ def _unjudged(group: ByEvaluator, task: Task | None) -> Iterator[str]:
     if not over_limit or measure.is_judged_share:
         return
     top = f"top {measure.cutoff}" if measure.cutoff else "results"
-    if len(over_limit) < len(unjudged):  # evaluators order documents differently
+    # Only one of them, because the two evaluators order documents differently.
+    if len(over_limit) < len(unjudged):
         top += f" in the order of {over_limit[0]}"
     none_is_judged = all(share == 1 for share in unjudged.values())
     share = "none" if none_is_judged else f"less than {1 - UNJUDGED_LIMIT:.0%}"
@@ -312,7 +324,8 @@ def _unjudged(group: ByEvaluator, task: Task | None) -> Iterator[str]:
 
 
 def _comparison_with_published(judged: Judged, task: Task | None, unjudged: float) -> str:
-    """Returns whether the score is comparable with published ones, as a clause that can be empty.
+    """Returns a clause that says whether the score is comparable with published scores; empty if nothing is
+    published.
 
     Args:
         judged: what the run was scored against.
@@ -329,12 +342,12 @@ def _comparison_with_published(judged: Judged, task: Task | None, unjudged: floa
         return effect
     if unjudged > unjudged_limit(task, judged.measure):
         return f", but at least {limit:g} for the published runs{effect}"
-    return ", as for the published scores"  # as many of their results are unjudged
+    return ", as for the published scores"  # a similar share of the published runs' results is unjudged
 
 
 def _no_grade_0(judged: Judged) -> Iterator[str]:
     """Yields a warning if the task's qrels don't contain grade 0, although the card lists it."""
-    # Negative grades also mean not relevant.
+    # Negative grades mean not relevant, too, so they do instead of 0.
     has_not_relevant = any(min(grades.values()) <= 0 for grades in judged.qrels.values())
     if 0 in judged.grades and not has_not_relevant:
         effect = f"so {judged.measure.judged} is too low, and a score of only judged documents is too high"
@@ -342,7 +355,9 @@ def _no_grade_0(judged: Judged) -> Iterator[str]:
 
 
 def _unofficial(group: ByEvaluator, task: Task | None) -> Iterator[str]:
-    """Yields a warning if the qrels aren't the publisher's, but a score is among published ones."""
+    """Yields a warning if the file with the task's qrels differs from the publisher's, but the score is
+    compared with published scores.
+    """
     judged = _first(group).judged
     md5 = other_md5(judged)
     if md5 and any(published_with(scored_run, task) for scored_run in group.values()):
@@ -352,7 +367,7 @@ def _unofficial(group: ByEvaluator, task: Task | None) -> Iterator[str]:
 
 
 def _effect_of_unjudged(measure: Measure) -> str:
-    """Returns what unjudged documents do to a measure, as a clause."""
+    """Returns a clause that says how unjudged documents affect a score."""
     too_low = "counts unjudged documents as not relevant, so its scores may be too low"
     if measure.of_script:
         return f"trec_eval {too_low}; touche removes them, so its scores may be too high"
@@ -375,7 +390,7 @@ def _topics_left_out(group: ByEvaluator) -> Iterator[str]:
 
 
 def _cutoff(judged: Judged) -> int:
-    """Returns the number of scored results; the usual one if all results are scored."""
+    """Returns the measure's cutoff; if it has none, the cutoff that most tasks use."""
     return judged.measure.cutoff or CUTOFF
 
 
@@ -389,7 +404,8 @@ def _topics_in_one_file(scored_run: Scored, task: Task | None) -> Iterator[str]:
         is_part = task is not None and task.only_topics
         problem = "the dataset does not have" if is_part else "there are no judgments for"
         yield f"{problem} {_listed(unknown)} of the run, so these results do not count"
-    if missing and measure in MEASURE_OF_QUESTION.values():  # each name is a ranking's, such as 1 PRO
+    # The missing names are names of rankings, such as 1 PRO.
+    if missing and measure in MEASURE_OF_QUESTION.values():
         yield from _missing_stances(missing, {*map(topic_in, topics_of_run)})
     elif missing:
         by_touche = " and touche leaves out" if measure.of_script else ""
@@ -413,7 +429,7 @@ def _missing_stances(missing_rankings: Sequence[str], topics_of_run: Collection[
 
 
 def _equal_ranks(group: ByEvaluator) -> Iterator[str]:
-    """Yields a warning about topics in which a rank occurs twice."""
+    """Yields a warning about topics in which several results have the same rank."""
     if "touche" not in group:
         return
     run = group["touche"].run
@@ -423,18 +439,21 @@ def _equal_ranks(group: ByEvaluator) -> Iterator[str]:
 
 
 def _near_ties(group: ByEvaluator) -> Iterator[str]:
-    """Yields a warning if scores differ by less than float32 can represent. Newer trec_eval reads doubles."""
+    """Yields a warning if scores are different but equal as float32: newer versions of trec_eval read
+    doubles, so their results can differ.
+    """
     if "trec_eval" not in group:
         return
     run = group["trec_eval"].run
-    if (run.rounded == run.scores).all():  # all scores are floats, so both orders are the same
+    # Float32 represents all scores exactly, so both versions use the same order.
+    if (run.rounded == run.scores).all():
         return
     judged = group["trec_eval"].judged
     measure = judged.measure
     by_float = run.by_score
     by_double = run.order_of(run.scores)
     judged_topics = [topic for topic in by_float if topic in judged.qrels]
-    depth = measure.depth  # beyond it, the order doesn't matter
+    depth = measure.depth  # the measure doesn't depend on the order of results below this rank
     moved = [topic for topic in judged_topics if (by_float[topic][:depth] != by_double[topic][:depth]).any()]
     if not moved:
         return
@@ -448,7 +467,8 @@ def _near_ties(group: ByEvaluator) -> Iterator[str]:
     changes = differences_of([as_double[topic] for topic in moved], [as_float[topic] for topic in moved])
     changed = [topic for topic, change in zip(moved, changes, strict=True) if change]
     if changed:
-        # How the mean over all judged topics changes. Only the changed topics contribute.
+        # By how much the mean over all judged topics changes: the sum is over changed topics, because the
+        # others add 0.
         change = sum(changes) / len(judged.qrels)
         yield (
             f"touche uses trec_eval {TREC_EVAL_VERSION}, which reads scores as float32; versions since "
@@ -475,7 +495,9 @@ def _disagreement(group: ByEvaluator) -> Iterator[str]:
 
 
 def _standing(group: ByEvaluator, task: Task | None, ranks: Mapping[Scored, OwnRank]) -> Iterator[str]:
-    """Yields a run's rank with each evaluator, in one sentence if they're equal, or why it has none."""
+    """Yields a run's rank with each evaluator, or why it can't be ranked. If both sentences are equal, yields
+    one.
+    """
     first = _first(group)
     if task is None or not task.published or not first.judged.is_official:
         return
@@ -490,7 +512,7 @@ def _standing(group: ByEvaluator, task: Task | None, ranks: Mapping[Scored, OwnR
 
 
 def _position(scored_run: Scored, task: Task, rank: OwnRank) -> str:
-    """Returns a score with its position among comparable published scores; empty if there are none."""
+    """Returns, in words, a score and its position among comparable published scores, if there are any."""
     rows = published_with(scored_run, task)
     mean = scored_run.evaluation.mean
     if not rows or mean is None:

@@ -15,7 +15,8 @@ from touche.evaluation.significance import (
     t_tests,
 )
 
-Values = Sequence[Sequence[float]]  # per run, for the same topics
+# A list per run, with one value per topic; the topics are the same for all runs.
+Values = Sequence[Sequence[float]]
 
 
 def rank_intervals(values: Values) -> list[tuple[int, int]]:
@@ -25,20 +26,21 @@ def rank_intervals(values: Values) -> list[tuple[int, int]]:
         values: each run's value per topic, as for ``resampled_thousandths``.
 
     Returns:
-        The 2.5th and 97.5th percentile of each run's rank, from 1. Equal means share a rank.
+        The 2.5th and 97.5th percentile of each run's rank, from 1. Runs with equal means share a rank.
     """
     sums = resampled_thousandths(values)
     return [rank_interval(sums, sums_of_run) for sums_of_run in sums]
 
 
 def resampled_thousandths(values: Values) -> NDArray[np.float64]:
-    """Returns sums over resampled topics, using the same topics for all runs.
+    """Returns each run's sum over resampled topics. Each resample draws the same topics for all runs.
 
     Args:
         values: each run's value per topic, with up to three decimals.
 
     Returns:
-        Thousandths, because sums of whole numbers don't depend on their order. Shape (runs, resamples).
+        The sums in thousandths, because whole numbers have the same sum in any order. Shape (runs,
+        resamples).
     """
     return resampled_sums(np.rint(1000 * np.array(values)).T).T
 
@@ -47,12 +49,13 @@ def rank_interval(rows: NDArray[np.float64], samples: NDArray[np.float64]) -> tu
     """Returns the 95% interval of a run's rank.
 
     Args:
-        rows: resampled means or sums, shape (runs, samples); the run itself can be among them, because it is
-            never above itself. Or other runs' fixed means, shape (other runs, 1).
-        samples: the run's resampled means or sums, paired with the columns of ``rows``.
+        rows: resampled means or sums of the runs to rank among, in the shape (runs, samples). It doesn't
+            matter whether the run itself is one of them, because it's never above itself. If the other runs
+            can't be resampled, their means, in the shape (other runs, 1).
+        samples: the run's resampled means or sums. Sample i is compared with column i of ``rows``.
     """
     low, high = interval_of(1 + (rows > samples).sum(axis=0))
-    # A percentile can lie between two ranks.
+    # Round, because a percentile can lie between two ranks.
     return round(low), round(high)
 
 
@@ -69,7 +72,7 @@ def groups(values: Values) -> list[int]:
     p_values = holm(t_tests([differences_of(values[a], values[b]) for a, b in pairs])) if pairs else []
     separable = {pair for pair, p in zip(pairs, p_values, strict=True) if p is not None and p < SIGNIFICANT}
     groups = list[int]()
-    first_of_groups = [0]  # each group's first run so far
+    first_of_groups = [0]  # the index of each group's first run
     for run in range(len(values)):
         if (first_of_groups[-1], run) in separable:
             first_of_groups.append(run)

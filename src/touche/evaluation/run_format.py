@@ -15,7 +15,7 @@ from touche.trec.columns import Order, Run, RunLine
 from touche.trec.runs import LineError, read_with_errors
 
 ERROR = "error"  # breaks a rule
-WARNING = "warning"  # breaks no rule, but may mislead
+WARNING = "warning"  # breaks no rule, but a score may not mean what the user thinks
 
 _WARNINGS = "rank-start rank-gap tie-order blank-in-tag several-tags shared-tag metadata".split()
 _ERRORS = (
@@ -50,13 +50,14 @@ class Finding:
 
 @dataclass(frozen=True)
 class _Tie:
-    """Lines whose float32 scores are equal, and whose ranks differ from trec_eval's order.
+    """Lines with equal float32 scores that trec_eval orders differently from the run's ranks.
 
     Attributes:
         above: the first line that trec_eval puts below the next one.
         below: that next line.
         number: ``below``'s line number.
-        depth: the first position, from 1, where trec_eval's ranking differs.
+        depth: the first position, counted from 1, at which trec_eval's ranking of the topic differs from the
+            run's.
     """
 
     above: RunLine
@@ -67,13 +68,13 @@ class _Tie:
 
 @dataclass(frozen=True)
 class LintedRun:
-    """A run's readable lines, and an error per other line.
+    """A run's readable lines, and an error for each line that can't be read.
 
     Attributes:
         path: the run's file or name.
         readable: the readable lines. If stances are ranked separately, ranking names such as ``1 PRO``
             replace topics.
-        errors: what's wrong with the other lines and the file's beginning.
+        errors: an error for each line that can't be read, and errors about the beginning of the file.
         is_ordered_by_score: whether the task's evaluator sorts lines by score. Otherwise, each stance has its
             own ranking, which the organizers' script sorts by rank.
         has_metadata: whether the file begins with metadata in comments.
@@ -92,27 +93,31 @@ class LintedRun:
 
     @property
     def rankings(self) -> Order:
-        """The indices of each topic's lines, in rank order."""
+        """The indices of each topic's readable lines, in rank order."""
         return self.readable.by_rank
 
     @cached_property
     def ties(self) -> Sequence[_Tie]:
-        """Ties that trec_eval orders differently from the ranks, at most one per score and topic."""
+        """Ties that trec_eval orders differently from the ranks. At most one tie per topic and score is
+        listed.
+        """
         if not self.is_ordered_by_score:
             return []
         return [tie for order in self.rankings.values() for tie in _ties(self.readable, order)]
 
     def number(self, index: int) -> int:
-        """Returns the number in the file of a readable line."""
+        """Returns the line number, in the file, of the readable line with this index."""
         return int(self.readable.line_numbers[index])
 
     def ids(self, rules: Rules) -> Iterator[str]:
-        """Yields the ids of documents, or of both sentences of a pair."""
+        """Yields the ids in all lines: of documents, or, if the task ranks pairs, of both sentences in each
+        pair.
+        """
         for document in {*self.readable.documents.tolist()}:
             yield from rules.ids_of(document)
 
     def lines_with(self, documents: Set[str]) -> Iterator[tuple[int, str]]:
-        """Yields the lines with some documents: their numbers in the file, and the documents."""
+        """Yields the line number and the document of each line whose document is one of these."""
         if documents:
             numbers = self.readable.line_numbers.tolist()
             for number, document in zip(numbers, self.readable.documents.tolist(), strict=True):
@@ -138,14 +143,17 @@ def format_errors(path: Path) -> list[Finding]:
         ToucheError: if the file isn't text.
     """
     run, broken = read_with_errors(path)
-    linted = LintedRun(path, run.rankings, broken)  # image retrieval runs have a ranking per stance
+    # Rankings, because in image retrieval, each stance of a topic has its own.
+    linted = LintedRun(path, run.rankings, broken)
     findings = chain(unreadable_lines(linted), repeated_documents(linted), wrong_ranks(linted))
     errors = [finding for finding in findings if finding.severity == ERROR]
     return sorted(errors, key=lambda finding: finding.line or 0)
 
 
 def unreadable_lines(run: LintedRun) -> Iterator[Finding]:
-    """Yields metadata at the beginning, broken lines, a byte order mark, or that there are no lines."""
+    """Yields findings about lines that can't be read: metadata or a byte order mark at the file's beginning,
+    and broken lines. Also yields one if a file has no lines.
+    """
     if run.has_metadata:
         yield run.finding(
             code="metadata",
@@ -165,7 +173,8 @@ def repeated_documents(run: LintedRun) -> Iterator[Finding]:
     """Yields documents that occur twice in a topic."""
     for topic, lines in run.readable.by_topic.items():
         documents = run.readable.documents[lines].tolist()
-        if len({*documents}) == len(documents):  # the usual case, found fast
+        # The usual case: no document is repeated, which this comparison finds out fast.
+        if len({*documents}) == len(documents):
             continue
         first_lines = dict[str, int]()
         for index, document in zip(lines.tolist(), documents, strict=True):
@@ -183,11 +192,12 @@ def wrong_ranks(run: LintedRun) -> Iterator[Finding]:
     """Yields ranks that repeat, don't start at 1, leave gaps, or contradict scores."""
     ranks = run.readable.ranks
     rankings = run.rankings
-    # A ranking's second line is the first that can repeat a rank.
+    # If ranks repeat, a ranking's second line is the first line to report.
     second_lines = [(topic, order[1]) for topic, order in rankings.items() if len(order) > 1]
-    # Rankings are in rank order, so if both ends are equal, all ranks are.
+    # A ranking is sorted by rank. So if the ranks of its first and last line are equal, all its ranks are.
     rankings_have_one_rank = all(ranks[order[0]] == ranks[order[-1]] for order in rankings.values())
-    if rankings_have_one_rank and second_lines:  # the run isn't ranked at all, so one finding is enough
+    # No result has a rank of its own, so report this once, not for each line.
+    if rankings_have_one_rank and second_lines:
         topic, index = second_lines[0]
         example = f"rank {ranks[index]} in topic {topic}"
         yield run.finding(
@@ -212,7 +222,7 @@ def wrong_ranks(run: LintedRun) -> Iterator[Finding]:
 
 
 def _wrong_neighbours(run: LintedRun, topic: str, order: NDArray[np.intp]) -> Iterator[Finding]:
-    """Yields lines of a ranking whose rank or score doesn't fit the line above.
+    """Yields a finding for each line of a ranking whose rank or score doesn't fit the line above it.
 
     Args:
         run: the run.
@@ -221,10 +231,11 @@ def _wrong_neighbours(run: LintedRun, topic: str, order: NDArray[np.intp]) -> It
     """
     ranks = run.readable.ranks[order]
     scores = run.readable.scores[order]
-    rounded = run.readable.rounded[order]  # compared like in trec_eval
+    rounded = run.readable.rounded[order]  # as float32, because that's how trec_eval compares scores
     repeats = ranks[1:] == ranks[:-1]
     leaves_gap = ranks[1:] > ranks[:-1] + 1
-    increases = (rounded[1:] > rounded[:-1]) & ~repeats  # with equal ranks, scores can't contradict them
+    # If two ranks are equal, scores in any order agree with them.
+    increases = (rounded[1:] > rounded[:-1]) & ~repeats
     for above in np.flatnonzero(repeats | leaves_gap | increases).tolist():
         line = run.number(order[above + 1])
         rank = ranks[above + 1]
@@ -261,14 +272,14 @@ def _ties(run: Run, order: NDArray[np.intp]) -> Iterator[_Tie]:
         order: the indices of a topic's lines, in rank order.
     """
     changes = np.flatnonzero(np.diff(run.rounded[order])) + 1
-    starts = np.concatenate(([0], changes))  # where the lines with the next score begin
+    starts = np.concatenate(([0], changes))  # for each score, the index of the first line that has it
     ends = np.concatenate((changes, [len(order)]))
     for index in np.flatnonzero(ends - starts > 1).tolist():
         tied = order[starts[index] : ends[index]]
         ids = run.documents[tied].tolist()
         ranks = run.ranks[tied].tolist()
         for above, below in pairwise(range(len(tied))):
-            # If ranks are equal, there is no order for trec_eval to change.
+            # If both ranks are equal, the run gives no order that trec_eval's could differ from.
             if ranks[below] > ranks[above] and ids[below] > ids[above]:
                 pairs = zip(ids, sorted(ids, reverse=True), strict=True)
                 position = next(place for place, (id, sorted_id) in enumerate(pairs, 1) if id != sorted_id)

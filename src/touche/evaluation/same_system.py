@@ -2,7 +2,8 @@
 
 A large p-value doesn't show that two runs come from the same system: of all pairs of different teams' runs of
 2021 task 1, the paired t-test finds no difference for 61%. Equal values of single topics do show it, because
-different systems rarely have them. How rarely is counted on the published topic values of all teams' runs.
+different systems rarely have them. To know how rarely, we compare the published topic values of all pairs of
+teams' runs.
 """
 
 from collections import Counter
@@ -27,17 +28,20 @@ IDENTICAL = "identical"
 REPRODUCED = "reproduced"
 SIMILAR = "similar"
 NOT_SHOWN = "not shown"
-EQUAL = 0.9  # the share of a reproduced run's values that are equal, at least
-OTHER_TEAMS = 0.01  # the share of pairs of different teams' runs that may be as close as a reproduced run
-SAME_TEAM = 0.10  # the same for pairs of one team's runs, many of which are variants of one system
-SIMILAR_MEANS = 0.05  # the share of pairs of different teams' runs whose means may be as close
+EQUAL = 0.9  # a rerun counts as reproduced only if at least this share of its values equals the original's
+# At most this share of pairs of different teams' runs may be as close as the rerun and its original.
+OTHER_TEAMS = 0.01
+# The same limit for pairs of one team's runs; higher, because many are variants of one system.
+SAME_TEAM = 0.10
+# At most this share of pairs of different teams' runs may have means as close, to call runs similar.
+SIMILAR_MEANS = 0.05
 FITTED = (
     "The shares are for independent systems, but the rerun ranks with frequencies that were fitted to the "
     "original's scores: the equal values show its formula and analysis, not its frequencies."
 )
 _ON_MEANS = "By the organizers' script, the means differ by at most {:.3f}, and so do those of {}: {}."
-_SETS = 200  # random sets of topics, over which means are compared
-_TOLERANCE = 0.01  # between a published mean and dirichletlm's, as an example
+_SETS = 200  # how many random sets of topics are drawn; means over each set are compared
+_TOLERANCE = 0.01  # a difference between means, used as an example in ``note_on_means``
 _DIFFERENT_TEAMS = "different teams' runs"
 _OF_ARGUMENTS = "touche-2021-task-1"
 _OF_PASSAGES = "touche-2022-task-2"
@@ -59,9 +63,9 @@ def same_system(
         fitted: as for ``verdict_sentences``.
 
     Returns:
-        The sentences. If no values of the task's topics are published, they are about means. Empty if the
-        measure isn't nDCG@5, the only one with published values of topics, if nothing is published about the
-        task, or if no topic has values.
+        The sentences. If only means are published for the task and no values of topics, the sentences are
+        about means. Empty if the measure isn't nDCG@5, the only one with published values of topics, if
+        nothing is published about the task, or if no topic has values.
     """
     topics = set[str]().union(*original.values(), *rerun.values())
     if measure != MEASURE.name or not task.published or not topics:
@@ -72,17 +76,18 @@ def same_system(
     differences = [
         fmean(original[name].get(topic, 0) - rerun[name].get(topic, 0) for topic in topics)
         for name in original
-    ]  # a topic that a run lacks counts 0
+    ]  # a topic without results counts as 0
     return means_sentence(task, max(map(abs, differences)), len(topics))
 
 
 def verdict_sentences(close: "Closeness", *, fitted: bool = False) -> str:
-    """Returns a verdict with the counts that decide it.
+    """Returns the verdict in words, with the numbers that it follows from.
 
     Args:
         close: how close the rerun is.
-        fitted: whether the rerun ranks with statistics that were fitted to the original's scores. The shares
-            of pairs are for independent systems, and such a rerun isn't independent.
+        fitted: whether the rerun ranks with statistics that were fitted to the original's scores. The verdict
+            then says so: how often two systems are that close is counted on independent systems, and such a
+            rerun isn't independent of the original.
     """
     is_shown = close.verdict in (IDENTICAL, REPRODUCED)
     equal = f"{close.equal} of {close.values} topic values are equal"
@@ -113,13 +118,14 @@ def verdict_sentences(close: "Closeness", *, fitted: bool = False) -> str:
 
 
 def means_sentence(task: Task, difference: float, topics: int) -> str:
-    """Returns what two means can show without values of topics: at most that two runs are similar.
+    """Returns the verdict if only two means are known and no values of topics. Means can show at most that
+    two runs are similar.
 
     Args:
         task: the task. If no values of its topics are published, a similar task's pairs of runs are counted.
         difference: the largest difference between the two runs' means, over the dimensions.
-        topics: the number of topics that the means cover. Pairs of runs are compared on as many, or on all if
-            these are fewer.
+        topics: how many topics the means cover. Pairs of published runs are compared on random sets of as
+            many topics, or on all topics if there are fewer.
     """
     nearest = _OF_ARGUMENTS if task.rules.unit in ("argument", "sentence pair") else _OF_PASSAGES
     task_id = task.id if task.id in tasks_with_topics() else nearest
@@ -128,7 +134,9 @@ def means_sentence(task: Task, difference: float, topics: int) -> str:
 
 
 def note_on_means() -> str:
-    """Returns what it shows that a rerun reaches a published mean; printed below such means."""
+    """Returns sentences that say what can be concluded if a rerun has the same mean as the original. Printed
+    below tables that only compare means.
+    """
     arguments, _ = _pairs_within(_OF_ARGUMENTS, _TOLERANCE, 50)
     passages, _ = _pairs_within(_OF_PASSAGES, _TOLERANCE, 50)
     return (
@@ -138,18 +146,20 @@ def note_on_means() -> str:
 
 
 def _by_means(share: float) -> str:
-    """Returns the verdict if a share of pairs of different teams' runs have means that are as close."""
+    """Returns the verdict on two means, given the share of pairs of different teams' runs whose means are as
+    close.
+    """
     return SIMILAR if share <= SIMILAR_MEANS else NOT_SHOWN
 
 
 def _pairs_within(task_id: str, difference: float, topics: int) -> tuple[str, float]:
-    """Returns how many pairs of a task's runs have means for relevance that differ by at most so much.
+    """Returns for how many pairs of a task's runs the means for relevance differ by at most ``difference``.
 
     Returns:
         The number in words, and as a share.
     """
     published = _published_runs(task_id, MEASURE.name, ("relevance",))
-    assert published is not None  # these tasks have tables
+    assert published is not None  # the tasks that this function is called for have published values
     share = _share_of_means(published, min(topics, len(published.topics)), difference)
     pairs = int((~published.same_team).sum())
     return f"{_pairs(share, pairs, _DIFFERENT_TEAMS)} in {task_id} for relevance", share
@@ -173,22 +183,26 @@ class Closeness:
     Attributes:
         topics: how many topics are compared.
         values: how many values are compared, one per topic and dimension.
-        equal: how many of these are equal, to the published tables' decimals.
+        equal: how many of these are equal after rounding to the decimals of the published tables.
         positive: how many of the equal values are above 0. A value of 0 says only that neither run found
             anything.
         difference: the largest difference between the two runs' means, over the dimensions.
         copies: the other published runs that equal the original in each of the task's topics.
-        same_team: how many of the same team's runs, without copies, are as close to the original as the
-            rerun.
-        other_teams: how many other teams' runs, without copies, are as close.
-        next: the most values that any run that isn't as close has in common with the original.
+        same_team: how many runs of the original's team are as close to the original as the rerun is; copies
+            aren't counted.
+        other_teams: how many runs of other teams are as close to the original as the rerun is; copies aren't
+            counted.
+        next: how many values the closest of the remaining runs (those that are less close than the rerun) has
+            in common with the original.
         pairs: the number of pairs of different teams' runs.
-        share_of_pairs: the share of these pairs with at least as many equal values, as the mean over all sets
-            of as many topics.
+        share_of_pairs: the share of these pairs that have at least as many equal values as rerun and
+            original. If fewer topics are compared than the task has, the mean share over all sets of that
+            many topics.
         team_pairs: the number of pairs of one team's runs.
-        share_of_team_pairs: the share of these pairs with at least as many equal values.
-        share_of_means: the share of pairs of different teams' runs whose means differ by at most as much in
-            each dimension, as the mean over random sets of as many topics.
+        share_of_team_pairs: the same share, for the pairs of one team's runs.
+        share_of_means: the share of pairs of different teams' runs whose means differ by at most
+            ``difference`` in each dimension. If fewer topics are compared than the task has, the mean share
+            over random sets of that many topics.
     """
 
     topics: int
@@ -210,9 +224,10 @@ class Closeness:
     def verdict(self) -> str:
         """``identical``, ``reproduced``, ``similar`` or ``not shown``.
 
-        The shares of pairs alone would not do: equal values that are rare enough in two tasks, e.g. 39 of
-        100, are too frequent in the third. And on the compared topics, values can be more frequent than on
-        others, so that no other run may be as close.
+        It isn't enough to look at the shares of pairs. First, the same number of equal values, e.g. 39 of
+        100, can be rare in two tasks and frequent in a third. Second, the compared topics can be topics on
+        which many runs have equal values. Therefore the verdict also requires that no other run is as close
+        to the original.
         """
         is_rare = self.share_of_pairs <= OTHER_TEAMS and self.share_of_team_pairs <= SAME_TEAM
         is_closest = not (self.same_team or self.other_teams)
@@ -222,7 +237,7 @@ class Closeness:
 
     @property
     def has_enough_equal(self) -> bool:
-        """Whether as many values are equal as a reproduced run needs."""
+        """Whether enough values are equal for the verdict ``reproduced``."""
         return self.equal >= EQUAL * self.values
 
     @property
@@ -234,19 +249,22 @@ class Closeness:
 def closeness(
     task: Task, measure: str, original: TopicValues, rerun: TopicValues, tag: str = ""
 ) -> Closeness | None:
-    """Compares a rerun's topic values with its original's, and both with the task's published runs.
+    """Compares a rerun's topic values with its original's, and counts how many published runs are as close.
 
     Args:
         task: the task.
         measure: the values' measure, such as ``nDCG@5``.
-        original: the original's values, published or computed from its run. The topics with a value in each
-            dimension are compared.
-        rerun: the rerun's values. A missing value isn't equal, and counts 0 in the mean.
-        tag: the original's tag, by which it's found among the published runs. Without it, it's only found if
-            the values of all topics are compared.
+        original: the original's values, published or computed from its run. Only topics for which the
+            original has a value in each dimension are compared.
+        rerun: the rerun's values. A missing value counts as different from the original's, and as 0 in the
+            mean.
+        tag: the original's tag, used to find the original among the published runs, because it doesn't count
+            as another run. If no run has this tag, the original is recognized by its values, but only if all
+            topics are compared.
 
     Returns:
-        None if no values of topics are published for these dimensions, or there is no topic to compare.
+        The closeness, or None if no values of topics are published for these dimensions, or if there is no
+        topic to compare.
     """
     dimensions = tuple(original)
     published = _published_runs(task.id, measure, dimensions)
@@ -257,21 +275,23 @@ def closeness(
     # The two runs:
     original_values = _array(original, dimensions, topics)
     rerun_values = _array(rerun, dimensions, topics)
-    is_equal = original_values == rerun_values  # nan isn't equal to anything
+    is_equal = original_values == rerun_values  # a missing value is nan, which isn't equal to anything
     equal = int(is_equal.sum())
     differences = original_values.mean(axis=1) - np.nan_to_num(rerun_values).mean(axis=1)
     difference = float(abs(differences).max())
     # The other published runs on the same topics:
     values = published.values[:, :, [all_topics.index(topic) for topic in topics]]
     in_common = (values == original_values).sum(axis=(1, 2))
-    # Its run can differ from the published values in a few topics. On few topics, others can have them all.
+    # Find the original by its tag, because its run can differ from the published values on a few topics, and
+    # because other runs can have the same values if only few topics are compared.
     has_tag = (published.tags == tag) & (in_common >= EQUAL * original_values.size)
     has_all_values = (in_common == original_values.size) & (topics == all_topics)
     itself = next(iter([*np.flatnonzero(has_tag), *np.flatnonzero(has_all_values)]), None)
     is_copy = np.zeros(len(values), bool)
     from_team = np.zeros(len(values), bool)
     if itself is not None:
-        is_copy = (published.values == published.values[itself]).all(axis=(1, 2))  # also of itself
+        # True for the original itself, too.
+        is_copy = (published.values == published.values[itself]).all(axis=(1, 2))
         from_team = published.teams == published.teams[itself]
     as_close = (in_common >= equal) & ~is_copy
     # All pairs of published runs:
@@ -309,9 +329,10 @@ class _PublishedRuns:
         teams, tags: each run's team and tag.
         topics: the topics.
         values: the runs' values, in the shape (runs, dimensions, topics).
-        first, second: the indexes of both runs of each pair.
+        first, second: for each pair, the index of its first and of its second run.
         same_team: whether a pair's runs are from one team.
-        equal: each pair's number of equal dimensions by topic, in the shape (pairs, topics).
+        equal: for each pair and topic, in how many dimensions both values are equal, in the shape (pairs,
+            topics).
     """
 
     teams: NDArray[np.str_]
@@ -369,7 +390,8 @@ def _shares_of_sets(published: _PublishedRuns, topics: int, least: int) -> NDArr
     """Returns, for each pair, the share of all sets of topics with at least ``least`` equal values."""
     rows, row_of_pair = np.unique(np.sort(published.equal, axis=1), axis=0, return_inverse=True)
     shares = np.zeros(len(rows))
-    # In the other rows, even the topics with the most equal values have fewer.
+    # Other pairs don't have enough equal values even on the topics with the most of them, so their share is
+    # 0.
     for row in np.flatnonzero(rows[:, -topics:].sum(axis=1) >= least):
         shares[row] = share_of_sets(Counter(rows[row].tolist()), topics, least)
     return shares[row_of_pair.ravel()]
@@ -379,13 +401,15 @@ def share_of_sets(equal: Mapping[int, int], topics: int, least: int) -> float:
     """Returns the share of all sets of topics in which two runs have enough equal values.
 
     Args:
-        equal: in how many topics the runs have 0, 1, 2, ... equal values.
+        equal: the number of topics by the number of equal values: ``{0: 20, 1: 5}`` if the runs have no equal
+            value on 20 topics and one on 5 topics.
         topics: how many topics a set has.
         least: how many equal values are enough.
     """
     none, *some = (equal.get(value, 0) for value in range(max(equal) + 1))
     sets = 0
-    # A set has ``numbers[0]`` topics with 1 equal value, ``numbers[1]`` with 2, and so on. The rest has none.
+    # The set contains ``numbers[0]`` topics with 1 equal value, ``numbers[1]`` topics with 2, and so on. All
+    # its other topics have no equal value.
     for numbers in product(*(range(available + 1) for available in some)):
         rest = topics - sum(numbers)
         total = sum(number * value for value, number in enumerate(numbers, start=1))

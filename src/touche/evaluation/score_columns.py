@@ -25,7 +25,9 @@ _BOUNDS = [
 
 
 def name_in_team(row: Any) -> str:
-    """Returns what a run is called next to its team: its tag if the team is all that its name adds to it."""
+    """Returns a run's name for tables with a column for the team: if the name is
+    ``TEAM (TAG)``, only the tag.
+    """
     is_told_apart_by_team = row.name == one_line(f"{row.team} ({row.tag})")
     return str(row.tag if is_told_apart_by_team else row.name)
 
@@ -66,12 +68,14 @@ def stance_columns(measure: str, *, with_teams: bool = False) -> list[Column]:
 
 
 def page_columns(measure: str) -> list[Column]:
-    """Returns the columns of the report's leaderboards that only the user's runs have values in."""
+    """Returns those columns of the report's leaderboards that are filled only for the user's runs, not for
+    published ones.
+    """
     return [*_judged_column(measure), Column("Bounds", _least_to_greatest)]
 
 
 def _judged_column(measure: str) -> list[Column]:
-    """Returns the column of Judged@k, or no column if the measure itself is a share of judged results."""
+    """Returns a list with the column Judged@k; empty if Judged@k is the measure that runs are scored with."""
     judged = measure_of(measure).judged
     is_share = measure_of(measure).is_judged_share
     return [] if is_share else [Column(judged, "judged", "{:.2f}".format, missing="the run lacks the topic")]

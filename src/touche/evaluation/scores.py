@@ -1,4 +1,4 @@
-"""Scores of runs as tables: a row per mean, and a row per topic."""
+"""Scores of runs as tables. One table has a row per mean, the other a row per topic."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -40,11 +40,12 @@ class Subject:
         tag: the run's tag.
         team: its team; empty if unknown.
         task: the task's id; empty if there is only the user's qrels.
-        dataset: the dataset's id: the task's, or e.g. ``touche-2022-task-2/twenty-topics`` for a part of it.
+        dataset: the dataset's id, which is the task's id, or e.g. ``touche-2022-task-2/twenty-topics`` for a
+            dataset with some of the task's topics.
         dimension: the judged dimension.
         any_order: whether pairs judged in the other order count too.
         qrels: the judgments' file name.
-        measure: such as ``nDCG@5``; ``macro F1`` for stances.
+        measure: the measure's name, such as ``nDCG@5``, or ``macro F1`` for stances.
         evaluator: ``trec_eval`` or ``touche``.
         name: the run's tag, or another name if several runs share the tag; not a column.
     """
@@ -68,12 +69,12 @@ class Subject:
 
     @property
     def is_ranking(self) -> bool:
-        """Whether documents are ranked in this dimension. For stances they are labelled."""
+        """Whether the ranking of documents is scored. If not, the stances that the run detects are scored."""
         return self.dimension != STANCE
 
     @property
     def key(self) -> tuple[str, str, bool, str, str]:
-        """The columns that identify a mean and its topics."""
+        """Values that identify a mean. The rows of its topics have the same ones."""
         return self.run, self.dimension, self.any_order, self.measure, self.evaluator
 
 
@@ -88,14 +89,17 @@ class Score(Subject):
     ``rank``, ``rank_low``, ``rank_high``, ``group`` and ``rank_note``.
 
     Attributes:
-        mean: the mean over topics; None without topics.
-        low, high: the mean's 95% confidence interval, by bootstrapping topics; None below two topics.
-        judged: Judged@k with the measure's k, or over all results if k is None.
-        least, greatest: the mean's bounds for any grades of unjudged documents among the first k; None unless
-            requested, and for measures without bounds (``touche.evaluation.bounds``).
+        mean: the mean over topics; None if there are no topics.
+        low, high: the mean's 95% confidence interval, computed by bootstrapping topics; None if there are
+            fewer than two topics.
+        judged: Judged@k: the share of the first k results that is judged, where k is the measure's cutoff. If
+            it has none, the share of all results.
+        least, greatest: the lowest and the highest mean that is possible, whatever the grades of unjudged
+            documents among the first k are. None unless requested, and for measures without bounds
+            (``touche.evaluation.bounds``).
         topics: how many topics the mean covers.
         comparable: whether you can compare it with published scores: few results are unjudged and no topic is
-            missing. For stances: whether a published score is for the same N.
+            missing. For stances, whether there is a published score for the same N.
         results: N, the number of results with a judged stance; None for rankings.
         own_rank: the rank among published scores, with its interval and group.
         stances: each stance's scores by name; empty for rankings.
@@ -146,7 +150,9 @@ _S = TypeVar("_S", Score, TopicScore, Score | TopicScore)
 
 
 def merged(scores: Sequence[_S], columns: Sequence[Column]) -> list[_S]:
-    """Merges rows on which both evaluators agree into one, with the evaluator ``both``. Other rows stay."""
+    """Merges two rows into one, with the evaluator ``both``, if both evaluators agree. Other rows stay
+    unchanged.
+    """
     others = [column for column in columns if column.value != "evaluator"]
     by_row = group_by(scores, lambda row: tuple(column.cell(row) for column in others))
     return [replace(first, evaluator="both") if agreeing else first for first, *agreeing in by_row.values()]
@@ -180,10 +186,11 @@ class Scores(Table[Score]):
     def per_topic(self) -> Table[TopicScore]:
         """The topics' scores behind the means in this table.
 
-        If each stance of a topic has its own ranking, there is a score per ranking.
+        If each stance of a topic has its own ranking, there is a row for each ranking.
 
         Raises:
-            ToucheError: if only detected stances are scored, for which there are no topic scores.
+            ToucheError: if only detected stances are scored, because they are scored over all topics
+                together.
         """
         if not any(row.is_ranking for row in self.records):
             raise ToucheError("detected stances have no scores of topics; omit per-topic scores")
@@ -283,7 +290,7 @@ def rows(
     *,
     with_bounds: bool = False,
 ) -> list[Score]:
-    """Returns the row of each mean.
+    """Returns one row for each mean.
 
     Args:
         scored: the scored runs.
@@ -327,7 +334,9 @@ def _row(
 def mean_intervals(
     scored: Sequence[Scored],
 ) -> dict[Scored, tuple[float, float] | tuple[None, None]]:
-    """Returns the 95% interval of each mean, by bootstrapping topics; twice None below two topics."""
+    """Returns the 95% interval of each mean, computed by bootstrapping topics; (None, None) if there are
+    fewer than two topics.
+    """
     intervals: dict[Scored, tuple[float, float] | tuple[None, None]] = {
         scored_run: scored_run.evaluation.interval
         for scored_run in scored
@@ -335,7 +344,7 @@ def mean_intervals(
     }
     rankings = [scored_run for scored_run in scored if scored_run not in intervals]
     values = [[*scored_run.evaluation.per_topic.values()] for scored_run in rankings]
-    # All at once, because means over the same number of topics share their resamples.
+    # All means in one call, because means over the same number of topics use the same resamples.
     for scored_run, interval in zip(rankings, bootstrap_intervals(values), strict=True):
         intervals[scored_run] = interval
     return intervals
@@ -370,7 +379,9 @@ def topic_rows(
 
 
 def topics_in_order(topics: Iterable[str], judged: Judged) -> list[str]:
-    """Sorts topics; rankings with names such as ``1 PRO`` by topic, then by stance in the task's order."""
+    """Sorts topics. Names of rankings, such as ``1 PRO``, are sorted by topic, then by stance in the task's
+    order.
+    """
     stances = judged.counted_lines.stances if judged.counted_lines else ()
 
     def place(ranking: str) -> tuple[tuple[int, str], int]:
@@ -381,7 +392,7 @@ def topics_in_order(topics: Iterable[str], judged: Judged) -> list[str]:
 
 
 def _subject(scored_run: Scored, task: Task | None) -> dict[str, Any]:
-    """Returns the columns that each row starts with."""
+    """Returns the values of the columns that say what a score is about, see ``Subject``."""
     return {
         "run": str(scored_run.run.path),
         "tag": scored_run.run.tag,

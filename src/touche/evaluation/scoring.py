@@ -1,8 +1,8 @@
-"""Scores runs: each run, against each thing to judge it by, with each evaluator that knows the measure.
+"""Scores runs: each run is scored in each dimension, with each measure and each evaluator that knows it.
 
-Three files explain how a score comes about: ``judged`` reads what runs are scored against, this file pairs
-runs with it, and ``evaluators`` computes the values of topics. Means, intervals, ranks and sentences are
-functions of what this file returns.
+Three files explain how a score comes about: ``judged`` reads what runs are scored against, this file applies
+each evaluator to each run, and ``evaluators`` computes the values of topics. Means, intervals, ranks and
+sentences are then computed from what this file returns.
 """
 
 from collections import Counter
@@ -28,21 +28,24 @@ from touche.trec.runs import LineError, check_unique
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """One thing to score runs against: the judgments of a dimension, and a measure.
+    """What runs are scored against: a dimension's judgments, and a measure.
 
     Attributes:
-        dimension: such as ``relevance``; ``stance`` for detected stances.
+        dimension: the dimension's name, such as ``relevance``, or ``stance`` for detected stances.
         measure: the measure.
-        qrels: the judgments. If each stance of a topic has its own ranking, the keys are such as ``1 PRO``.
+        qrels: the judgments. If each stance of a topic has its own ranking, the keys are names of rankings,
+            such as ``1 PRO``.
         file: the judgments' file name, or ``qrels`` if they aren't in a file.
         is_official: whether they are the task's own judgments, for which there may be published results.
-        is_chosen: whether the user chose the measure; otherwise it's the task's.
+        is_chosen: whether the user chose the measure; if not, it's the task's measure.
         unit: what the runs rank, such as ``argument``.
         grades: the grades on the task's scale; empty if unknown.
         stances: for detected stances, their labels in the order of the qrels' numbers; empty for rankings.
-        counted_lines: which lines of a run count, if each stance has its own ranking; otherwise None.
+        counted_lines: which lines of a run count. Only set if each stance has its own ranking; None means
+            that all lines count.
         any_order: whether pairs that were judged in the other order count too.
-        is_optional: whether runs without detected stances are left out, because they only rank.
+        is_optional: whether runs that detect no stances aren't scored here. True if detecting stances is
+            optional in the task.
     """
 
     dimension: str
@@ -66,18 +69,19 @@ class Judged:
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """A run that was scored against one thing with one evaluator.
+    """A run's scores for one dimension, measure and evaluator.
 
     Attributes:
         run: the lines that count. If each stance has its own ranking, ranking names such as ``1 PRO`` replace
-            the topics; if any order counts, pairs are in their judged order.
+            the topics; if ``judged.any_order`` is set, pairs are in the order in which they were judged.
         judged: what the run was scored against.
         evaluator: a name in ``EVALUATORS``.
         evaluation: the values by topic.
         name: the run's tag, or another name if the tag isn't unique; see ``unique_names``.
-        skipped: an error per line that doesn't count, in tasks whose script skips such lines.
+        skipped: an error for each line that doesn't count; only in tasks where the organizers' script skips
+            such lines.
         team: the run's team; empty if unknown.
-        is_baseline: whether the user says that it's a baseline.
+        is_baseline: whether the user declared the run a baseline.
     """
 
     run: Run
@@ -105,7 +109,7 @@ ByEvaluator = Mapping[str, Scored]
 
 
 def label_of(dimension: str, any_order: bool) -> str:
-    """Returns a dimension's name, which says if pairs count in any order."""
+    """Returns a dimension's name, followed by ``, any order`` if pairs count in any order."""
     return f"{dimension}, any order" if any_order else dimension
 
 
@@ -116,21 +120,22 @@ def score(
     teams: Mapping[Path, str] = MappingProxyType({}),
     baselines: Collection[Path] = (),
 ) -> list[Scored]:
-    """Scores each run against each thing with each evaluator that knows the measure.
+    """Scores each run with each dimension's judgments and measure, and with each evaluator that knows the
+    measure.
 
     Args:
         runs: the runs, with different paths.
         judged: what to score them against.
         evaluators: names in ``EVALUATORS``. If only one evaluator knows a measure, it is used even if it
             isn't among them.
-        teams: the runs' teams by their paths, as far as they are known.
+        teams: each run's team by the run's path; runs whose team is unknown are missing.
         baselines: the paths of the runs that are baselines.
 
     Returns:
         The results, run by run.
 
     Raises:
-        ToucheError: if there is no run, no line of a run counts, or a run ranks other topics.
+        ToucheError: if there is no run, no line of a run counts, or a run has none of the judged topics.
     """
     if not runs:
         raise ToucheError("no run is passed; pass at least one")
@@ -159,25 +164,28 @@ def score(
 
 
 def by_evaluator(scored: Iterable[Scored]) -> list[ByEvaluator]:
-    """Groups what was scored by run and by what it was scored against."""
+    """Groups scores so that a group contains all evaluators' scores for one run, dimension and measure."""
     groups = group_by(scored, lambda scored_run: (scored_run.run.path, scored_run.judged))
     return [{scored_run.evaluator: scored_run for scored_run in group} for group in groups.values()]
 
 
 def _chosen(measure: Measure, evaluators: Collection[str]) -> list[str]:
-    """Returns the evaluators of a measure that are among some, or its only one."""
+    """Returns those of the given evaluators that know a measure. If only one evaluator knows it, returns this
+    one, even if it isn't given.
+    """
     suitable = measure.evaluators
     return [name for name in suitable if name in evaluators or len(suitable) == 1]
 
 
 def _lines_that_count(run: Run, judged: Judged) -> tuple[Run, Sequence[LineError]]:
-    """Returns the lines that are scored, and an error per line that doesn't count.
+    """Returns the lines that are scored, and an error for each line that doesn't count.
 
     Raises:
         InputError: if no line counts, or a topic contains a document twice.
     """
     if judged.counted_lines is None:
-        if run.ranks_stances:  # until now, a document could be in both stances' rankings
+        # Only now check for repeated documents, because a document may be in the rankings of both stances.
+        if run.ranks_stances:
             check_unique(run)
         return (in_judged_order(run, judged.qrels) if judged.any_order else run), ()
     lines, errors = counted(run, judged.counted_lines)
@@ -197,18 +205,19 @@ def _evaluation(run: Run, judged: Judged, evaluator: str) -> Evaluation:
     try:
         if judged.stances:
             return evaluate_stances(run, judged.qrels, judged.stances)
-        if judged.measure in MEASURE_OF_QUESTION.values():  # of images, which only touche evaluates
+        # A measure for image retrieval, which only touche computes.
+        if judged.measure in MEASURE_OF_QUESTION.values():
             return precision_per_stance(run, judged.qrels)
         return EVALUATORS[evaluator](run, judged.qrels, judged.measure)
-    except ToucheError as error:  # no common topic; the message ends with "check that ..."
+    except ToucheError as error:  # run and judgments have no common topic
         raise ToucheError(f"{run.path}: {error}, and that the run ranks {judged.unit}s") from error
 
 
 def unique_names(
     tags: Mapping[Path, str], teams: Mapping[Path, str] = MappingProxyType({})
 ) -> dict[Path, str]:
-    """Returns a name to show for each run: its tag, or else ``TEAM (TAG)``, or else its path. It's the first
-    of these that is no tag, path or such a name of another run.
+    """Returns a name to show for each run: its tag, or else ``TEAM (TAG)``, or else its path. The first of
+    these is chosen that isn't also a tag, a path or a ``TEAM (TAG)`` of another run.
 
     No two runs share a name, even if they look the same after control characters are escaped.
 
@@ -216,7 +225,7 @@ def unique_names(
         tags: each run's tag by its path.
         teams: their teams, as far as they are known.
     """
-    labels = dict[Path, list[str]]()  # of each run, the best one first
+    labels = dict[Path, list[str]]()  # each run's possible names, the preferred one first
     for path, tag in tags.items():
         team = teams.get(path)
         texts = [tag, *([f"{team} ({tag})"] if team else []), str(path)]
@@ -230,9 +239,9 @@ def unique_names(
 
 
 def in_judged_order(run: Run, qrels: Qrels) -> Run:
-    """Returns a run of pairs in which pairs are reversed that are only judged in the other order.
-
-    If a run contains a pair in both orders, it stays unchanged, so that no judgment counts twice.
+    """Returns a run of sentence pairs in the order in which they were judged: (a, b) becomes (b, a) if only
+    (b, a) is judged. Pairs that the run contains in both orders aren't changed, so that no judgment counts
+    twice.
     """
     documents = run.documents.copy()
     for topic, lines in run.by_topic.items():
@@ -246,9 +255,8 @@ def in_judged_order(run: Run, qrels: Qrels) -> Run:
 
 
 def check_evaluators(judged: Iterable[Judged], evaluators: Collection[str]) -> None:
-    """Raises a ToucheError if touche alone is asked for a measure that it doesn't know.
-
-    Naming only trec_eval is never an error: if only touche knows a measure, touche computes it.
+    """Raises a ToucheError if the user asks for touche as the only evaluator, but it doesn't know a measure.
+    Asking for trec_eval alone is never an error: if only touche knows a measure, touche is used instead.
     """
     for judged_dimension in judged:
         if [*evaluators] == ["touche"] and judged_dimension.measure.evaluators == ["trec_eval"]:

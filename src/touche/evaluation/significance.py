@@ -13,13 +13,14 @@ from touche.io.grouping import group_by
 
 RESAMPLES = 10_000  # as in the overview papers
 PERMUTATIONS = 100_000  # sign assignments in the randomisation test
-SEED = 2020  # the same resamples every time and for every run
+SEED = 2020  # fixed, so that the same topics are drawn every time and for every run
 LEVEL = 0.95  # of intervals
 SIGNIFICANT = 0.05  # corrected p-values below it are significant
 
-_EXACT = 16  # up to this many topics, all sign assignments are tried
-_CACHED = 1_000  # up to this many topics, random sign assignments are kept
-_CELLS = 1_000_000  # numbers drawn at a time, so that memory doesn't grow with the topics
+_EXACT = 16  # the largest number of topics for which all sign assignments are tried
+_CACHED = 1_000  # the largest number of topics for which random sign assignments are kept in memory
+# How many numbers are drawn at a time; fixed, so that memory doesn't grow with the number of topics.
+_CELLS = 1_000_000
 
 
 def bootstrap_interval(values: Sequence[float]) -> tuple[float, float]:
@@ -37,9 +38,8 @@ def bootstrap_interval(values: Sequence[float]) -> tuple[float, float]:
 def bootstrap_intervals(
     lists: Sequence[Sequence[float]],
 ) -> list[tuple[float, float] | tuple[None, None]]:
-    """Returns ``bootstrap_interval`` of several means; twice None below two topics.
-
-    Lists of the same length share their resamples, which take most of the time.
+    """Returns the ``bootstrap_interval`` of each list of values; (None, None) for lists with fewer than two.
+    Lists of the same length use the same resamples, because drawing them takes most of the time.
     """
     intervals: list[tuple[float, float] | tuple[None, None]] = [(None, None)] * len(lists)
     for topics, indices in group_by(range(len(lists)), lambda index: len(lists[index])).items():
@@ -60,7 +60,7 @@ def resampled_means(values: Sequence[float]) -> NDArray[np.float64]:
 
 
 def _resampled_means(lists: Sequence[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
-    """Returns ``resampled_means`` of lists of the same length."""
+    """Returns the ``resampled_means`` of each list. All lists must have the same length."""
     means = [np.empty(RESAMPLES) for _ in lists]
     start = 0
     for drawn in _resamples(len(lists[0])):
@@ -120,7 +120,7 @@ def interval_of(samples: NDArray[np.float64]) -> tuple[float, float]:
 def differences_of(scores: Sequence[float], others: Sequence[float]) -> list[float]:
     """Returns the differences of paired scores; 0 if scores are equal up to rounding errors.
 
-    Otherwise, the tests would take rounding errors for findings.
+    Without this, a test could find a rounding error significant.
     """
     return without_rounding_errors(np.subtract(scores, others)).tolist()  # type: ignore[no-any-return]
 
@@ -129,13 +129,15 @@ def t_test(differences: Sequence[float]) -> float | None:
     """Returns the two-sided p-value of Student's paired t-test, our significance test.
 
     Urbano, Lima and Hanjalic, "Statistical Significance Testing in Information Retrieval" (SIGIR 2019), found
-    that it keeps its error rate on run scores and has power.
+    that, on the scores of runs, its error rate is as low as promised and that it detects many true
+    differences.
 
     Args:
         differences: from ``differences_of``.
 
     Returns:
-        1 if no topic differs. None if all differ by the same amount, because t is undefined without variance.
+        The p-value; 1 if all differences are 0. None if all differences are the same other number, because t
+        is undefined if the variance is 0.
 
     Raises:
         ToucheError: if there are fewer than two topics.
@@ -157,7 +159,8 @@ def t_tests(differences: Sequence[Sequence[float]]) -> list[float | None]:
     rows = np.array(differences, dtype=float)
     topics = rows.shape[1]
     varies = np.ptp(rows, axis=1) >= SMALLEST_DIFFERENCE
-    p_values: list[float | None] = [None if row[0] else 1.0 for row in rows]  # rows without variance
+    # The values for rows whose differences are all the same; the others are replaced below.
+    p_values: list[float | None] = [None if row[0] else 1.0 for row in rows]
     standard_errors = rows[varies].std(axis=1, ddof=1) / np.sqrt(topics)
     t = rows[varies].mean(axis=1) / standard_errors
     for index, p in zip(np.flatnonzero(varies), 2 * stdtr(topics - 1, -np.abs(t)), strict=True):
@@ -172,13 +175,14 @@ def printed_p(p: float) -> str:
 def randomisation_test(differences: Sequence[float]) -> float:
     """Returns the two-sided p-value of Fisher's paired randomisation test on the mean (Smucker et al. 2007).
 
-    If both runs were equal, each difference could just as well be negated. The p-value is the share of sign
-    assignments whose mean is at least as far from 0. Up to 16 topics, all assignments are tried. For more,
-    100,000 are drawn with a fixed seed, and the observed one is added.
+    If both runs were equally good, each difference could just as well have the opposite sign. The p-value is
+    the share of assignments of signs for which the mean is at least as far from 0 as the observed mean. For
+    up to 16 topics, all assignments are tried. For more topics, 100,000 assignments are drawn with a fixed
+    seed, and the observed one is added to them.
     """
     observed = np.asarray(differences, dtype=float)
     total = observed.sum()
-    as_far = 0  # assignments whose sum is at least as far from 0
+    as_far = 0  # how many assignments have a sum at least as far from 0 as the observed sum
     tried = 0
     for is_positive in _assignments(len(observed)):
         sums = (
@@ -192,7 +196,8 @@ def randomisation_test(differences: Sequence[float]) -> float:
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
     """Returns p-values corrected for their number with Holm's step-down method (1979).
 
-    A test without a p-value (None) stays None, but still counts as a test.
+    None stands for a test without a p-value. It stays None, but counts as a test when the others are
+    corrected.
     """
     p = np.array(p_values, dtype=float)  # None becomes NaN, which sorts last
     order = np.argsort(p)
@@ -205,7 +210,7 @@ def effect_size(differences: Sequence[float]) -> float | None:
     deviation.
 
     Returns:
-        0 if no topic differs; None if all differ by the same amount.
+        The effect size; 0 if all differences are 0, None if all differences are the same other number.
     """
     if not any(differences):
         return 0.0
@@ -216,8 +221,8 @@ def effect_size(differences: Sequence[float]) -> float | None:
 
 
 def _assignments(topics: int) -> Iterator[NDArray[np.float64]]:
-    """Yields sign assignments in blocks, one per row: all of them or random ones. 1 is a positive sign, 0 a
-    negative one.
+    """Yields sign assignments in blocks: all possible ones if there are few topics, otherwise random ones.
+    Each row of a block is an assignment, with a column per topic: 1 is a positive sign, 0 a negative one.
     """
     if topics <= _EXACT:
         yield ((np.arange(2**topics)[:, None] >> np.arange(topics)) & 1).astype(float)
@@ -226,10 +231,12 @@ def _assignments(topics: int) -> Iterator[NDArray[np.float64]]:
         yield np.unpackbits(packed, axis=1, count=topics).astype(float)
 
 
-# Cached, because drawing takes ten times as long as adding.
+# Cached, because drawing the signs takes ten times as long as computing the sums.
 @lru_cache(maxsize=2)
 def _packed_assignments(topics: int) -> Sequence[NDArray[np.uint8]]:
-    """Returns random sign assignments for the next comparison of runs: 12.5 MB for a thousand topics."""
+    """Returns random sign assignments, kept for the next comparison of runs. They take 12.5 MB for 1,000
+    topics.
+    """
     return [*_drawn_assignments(topics)]
 
 

@@ -21,9 +21,11 @@ class ClassScores:
     """One stance's scores.
 
     Attributes:
-        precision: the share of correct labels among this stance's labels; 0 without any.
-        recall: the share of the stance's documents with its label; 0 without any.
-        f1: their harmonic mean; 0 if both are 0.
+        precision: among the documents that the run labels with this stance, the share that is judged as this
+            stance; 0 if there are no such documents.
+        recall: among the run's documents that are judged as this stance, the share that the run labels with
+            it; 0 if there are no such documents.
+        f1: the harmonic mean of precision and recall; 0 if both are 0.
         documents: how many of the run's documents are judged as this stance.
     """
 
@@ -39,8 +41,8 @@ class StanceEvaluation(Evaluation):
 
     Attributes:
         labels: the task's stances.
-        counts: how many lines there are per judged and detected stance: an array of topics x labels x (labels
-            + 1). The last column counts all other labels, such as Q0.
+        counts: the number of lines by topic, judged stance and detected stance, in the shape (topics, labels,
+            labels + 1). The last column counts lines with other labels, such as Q0.
     """
 
     labels: Sequence[str]
@@ -53,12 +55,14 @@ class StanceEvaluation(Evaluation):
 
     @property
     def interval(self) -> tuple[float, float] | tuple[None, None]:
-        """Macro F1's 95% confidence interval, by bootstrapping topics; twice None for a single topic."""
+        """Macro F1's 95% confidence interval, computed by bootstrapping topics; (None, None) if there is only
+        one topic.
+        """
         return interval_of(_macro_f1(_resampled(self.counts))) if self.topics > 1 else (None, None)
 
     @property
     def topics(self) -> int:
-        """How many topics contain a judged line."""
+        """For how many topics the run contains a document whose stance is judged."""
         return len(self.counts)
 
     @property
@@ -93,17 +97,19 @@ class StanceEvaluation(Evaluation):
 
 
 def evaluate_stances(run: Run, judged: Qrels, labels: Sequence[str]) -> StanceEvaluation:
-    """Counts a run's lines whose document's stance is judged. Case doesn't matter in labels.
+    """Counts the lines of a run by judged and detected stance, if the document's stance is judged. Labels may
+    be in upper or lower case.
 
     Args:
         run: the run.
-        judged: judged stances, as indices of ``labels``.
+        judged: each document's judged stance by topic, as an index of ``labels``.
         labels: the task's stances, in upper case.
     """
     topics = sorted(run.by_topic.keys() & judged.keys(), key=in_order)
     indices_by_topic = {topic: run.by_topic[topic] for topic in topics}  # line indices
     columns = {label: column for column, label in enumerate(labels)}
-    # Each distinct word's column. The last one is for words that aren't among the task's stances.
+    # For each distinct label, its column in the matrix. Labels that aren't stances of the task get the last
+    # column.
     column_of_word = np.array([columns.get(word.upper(), len(labels)) for word in run.stances.words])
     counts = np.zeros((len(topics), len(labels), len(labels) + 1), dtype=np.int64)
     for matrix, (topic, indices) in zip(counts, indices_by_topic.items(), strict=True):
@@ -112,24 +118,25 @@ def evaluate_stances(run: Run, judged: Qrels, labels: Sequence[str]) -> StanceEv
             if document in judged[topic]:
                 matrix[judged[topic][document], column] += 1
     return StanceEvaluation(
-        per_topic={},  # F1 is computed over all topics together
+        per_topic={},  # empty, because F1 is computed over all topics together
         judged_per_topic=judged_share(run.documents_of(indices_by_topic), judged, None),
         labels=labels,
-        counts=counts[counts.any(axis=(1, 2))],  # topics with a judged line
+        counts=counts[counts.any(axis=(1, 2))],  # only topics with a judged line
     )
 
 
 def stance_difference(
     one: Run, other: Run, judged: Qrels, labels: Sequence[str]
 ) -> tuple[StanceEvaluation, StanceEvaluation, tuple[float, float]]:
-    """Compares two runs on their common documents.
+    """Compares the stances that two runs detect for their common documents.
 
     Returns:
-        The evaluations on these documents, and the 95% confidence interval of the first macro F1 minus the
-        second (percentile bootstrap over the same topics for both).
+        Both runs' evaluations on these documents, and the 95% confidence interval of the difference (the
+        first run's macro F1 minus the second's). The interval is a percentile bootstrap, which draws the same
+        topics for both runs.
 
     Raises:
-        ToucheError: if they are from fewer than two topics.
+        ToucheError: if the common documents with a judged stance are from fewer than two topics.
     """
     lines_of_runs = [{(line.topic, line.document): line for line in run} for run in (one, other)]
     common = lines_of_runs[0].keys() & lines_of_runs[1].keys()
@@ -139,13 +146,13 @@ def stance_difference(
     first, second = (
         evaluate_stances(Run.of(lines[key] for key in keys), judged, labels) for lines in lines_of_runs
     )
-    # Both contain the same topics in the same order, so each resample draws the same topics.
+    # Both arrays contain the same topics in the same order, so each resample draws the same topics for both.
     samples = _macro_f1(_resampled(first.counts)) - _macro_f1(_resampled(second.counts))
     return first, second, interval_of(samples)
 
 
 def _resampled(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Returns a confusion matrix per resample of topics."""
+    """Returns one confusion matrix per resample: the sum of the matrices of the topics that it draws."""
     cells = counts.reshape(len(counts), -1)  # a row for each topic
     return resampled_sums(cells).reshape(-1, *counts.shape[1:])
 

@@ -1,4 +1,4 @@
-"""Whose runs are whose: the team of each run."""
+"""Finds out which team each run belongs to."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -19,12 +19,12 @@ AnyTeams: TypeAlias = 'Sequence[str] | Mapping[str, str | Sequence[str]] | Liter
 
 
 def known_teams(sources: Sequence[RunSource], teams: AnyTeams = None) -> dict[Path, str]:
-    """Returns each run's team by the run's name, ready to print; an empty name if it's unknown.
+    """Returns each run's team by the run's name, in a form that can be printed; empty if the team is unknown.
 
     Args:
         sources: the runs.
-        teams: as for ``teams_of_runs``; None for the teams in ir-metadata.yml next to the runs. Metadata that
-            can't be read names no team.
+        teams: as for ``teams_of_runs``; None to take them from ir-metadata.yml next to the runs. If that file
+            can't be read, the team is unknown.
 
     Raises:
         ToucheError: if a run's team is unclear.
@@ -37,19 +37,20 @@ def known_teams(sources: Sequence[RunSource], teams: AnyTeams = None) -> dict[Pa
 
 
 def _team_in_metadata(source: RunSource) -> str:
-    if source.content is None:  # otherwise there is no folder with metadata
+    if source.content is None:  # only runs in files can have metadata next to them
         with suppress(InputError):
             return team_of_run(source.path.parent / METADATA_FILE)
     return ""
 
 
 def teams_of_runs(paths: Sequence[Path], teams: AnyTeams) -> dict[Path, str]:
-    """Returns each run file's team, an empty name if all belong to one team.
+    """Returns each run file's team; an empty name for each if ``teams`` is None.
 
     Args:
         paths: the run files.
-        teams: each run's team, or ``per-folder`` if each folder contains one team's runs, or file name
-            patterns by team, such as ``{"Katana": "katana-*"}``. None if all belong to one team.
+        teams: a list with each run's team, in the order of the paths; or ``per-folder`` if each folder
+            contains one team's runs; or a dictionary with a file name pattern for each team, such as
+            ``{"Katana": "katana-*"}``. None if all runs belong to one team.
 
     Raises:
         ToucheError: if the number of teams is wrong, a file belongs to no team or to several, or a pattern
@@ -72,14 +73,16 @@ def teams_of_runs(paths: Sequence[Path], teams: AnyTeams) -> dict[Path, str]:
 
 
 def _teams_by_folder(paths: Sequence[Path]) -> dict[Path, str]:
-    """Returns the name of each run file's folder. If folders of this name are in different places, such as
-    TIRA's ``TEAM/RUN/output``, it's the first name in which their paths differ.
+    """Returns the name of each run file's folder. If several folders have the same name, such as ``output``
+    in TIRA's ``TEAM/RUN/output``, the team is instead the first part in which their paths differ, here
+    ``TEAM``.
     """
     folder_of_path = {path: Path(realpath(path.parent)) for path in paths}
     folders_by_name = group_by({*folder_of_path.values()}, lambda folder: folder.name)
     team_of_folder = dict[Path, str]()
     for name, folders in folders_by_name.items():
-        below = len(Path(commonpath(folders)).parts)  # the first part that isn't in all paths
+        # The index of the first part that isn't the same in all paths.
+        below = len(Path(commonpath(folders)).parts)
         for folder in folders:
             is_told_apart = len(folders) > 1 and below < len(folder.parts)
             team_of_folder[folder] = folder.parts[below] if is_told_apart else name or str(folder)

@@ -37,9 +37,9 @@ from touche.trec.run_forms import AnyQrels, AnyRun, AnyRuns, qrels_source, read_
 if TYPE_CHECKING:
     from ir_measures.measures import Measure
 
-DIFFERENT = "†"  # differs significantly from the reference
+DIFFERENT = "†"  # marks a score that differs significantly from the reference's
 
-# By run, measure, dimension and evaluator. Columns for any order of pairs have none.
+# Keys are run, measure, dimension and evaluator. Scores that count pairs in any order have no marks.
 Marks = Mapping[tuple[str, str, str, str], Sequence[str]]
 
 
@@ -48,9 +48,11 @@ class WideScore:
     """A run's score in a column.
 
     Attributes:
-        value: the measure's mean; None if the run isn't scored here.
-        best: whether no other run's printed value is higher; False if N differs between runs.
-        marks: test results: ``†``, or the letters of runs that score significantly lower.
+        value: the measure's mean; None if the run has no score in this column.
+        best: whether no other run's value in this column is higher, as printed. Always False if N differs
+            between runs, because such values aren't comparable.
+        marks: the test's result: ``†`` if the score differs significantly from the reference's, or the
+            letters of runs that score significantly lower.
     """
 
     value: float | None
@@ -65,10 +67,10 @@ class WideRow:
     Attributes:
         run: the run's name, which no other row has.
         team: its team; empty if unknown.
-        name_in_team: what the run is called next to its team.
+        name_in_team: the run's name in tables with a column for the team.
         letter: its letter, if marks refer to runs by letters; otherwise empty.
         scores: its scores by column.
-        is_tested: whether runs were tested, so that the record has marks.
+        is_tested: whether significance was tested; if so, the record contains marks.
     """
 
     run: str
@@ -80,7 +82,9 @@ class WideRow:
 
     @property
     def record(self) -> dict[str, str | float | None]:
-        """The values by column. With tests, also marks, such as ``nDCG@5 marks``."""
+        """The row's values by column name. If significance was tested, marks are in columns such as ``nDCG@5
+        marks``.
+        """
         record: dict[str, str | float | None] = {"run": self.run}
         if self.team:
             record["team"] = self.team
@@ -97,7 +101,7 @@ class WideTable(Table[WideRow]):
 
     Attributes:
         columns: the column names.
-        note: what the marks mean; empty without tests.
+        note: a sentence that says what the marks mean; empty if significance wasn't tested.
     """
 
     columns: tuple[str, ...] = ()
@@ -105,10 +109,10 @@ class WideTable(Table[WideRow]):
 
     @property
     def names(self) -> list[str]:
-        """The names of the columns in CSV and frames: the run, and each value; if runs are tested, with its
-        marks.
+        """The names of the columns in CSV and frames: the run and each score. If significance was tested,
+        each score is followed by a column with its marks.
         """
-        suffixes = ["", " marks"] if self.note else [""]  # tests come with a note
+        suffixes = ["", " marks"] if self.note else [""]  # there is a note only if significance was tested
         team = ["team"] if any(row.team for row in self.records) else []
         return ["run", *team, *(f"{column}{suffix}" for column in self.columns for suffix in suffixes)]
 
@@ -148,7 +152,7 @@ def _score_in_column(column: str, row: WideRow) -> WideScore | None:
 
 
 def _cell(score: WideScore) -> Cell:
-    """Returns a score as it's printed."""
+    """Returns a table cell with a score and its marks."""
     return Cell(three_decimals(score.value), is_bold=score.best, marks=",".join(score.marks))
 
 
@@ -167,8 +171,8 @@ def wide(
     """Scores runs in a table with one row per run, for papers: ``wide(...).latex()``.
 
     Args:
-        runs, task, evaluator, pairs, measure, qrels, teams: as for ``evaluate``; the evaluator None stands
-            for the default one of ``compare``.
+        runs, task, evaluator, pairs, measure, qrels, teams: as for ``evaluate``; if the evaluator is None,
+            it's chosen as in ``compare``.
         reference: the run, tag or path to test the others against; significant differences are marked.
         every_two: compare all pairs. A run is then marked with the letters of the runs that score
             significantly lower. Can't be combined with a reference.
@@ -206,7 +210,8 @@ def wide(
     path = find_reference(reference, sources, runs_as_read, team_of_run)
     tests = list[Comparisons]()
     if every_two or path is not None:
-        # Stances aren't tested. With any order of pairs, a run's second record isn't another run.
+        # Stances aren't tested. Scores that count pairs in any order are left out, because the run's other
+        # score in that dimension is tested already.
         tested = [
             scored_run for scored_run in scored if scored_run.is_ranking and not scored_run.judged.any_order
         ]
@@ -277,11 +282,13 @@ def wide_table(
 
 
 def _marks(compared: Sequence[Comparison], letters: Mapping[str, str]) -> Marks:
-    """Returns the marks of runs that differ significantly; with letters, of runs that score higher."""
+    """Returns a mark for each run that differs significantly from the reference. If runs have letters,
+    returns for each run the letters of the runs that score significantly lower.
+    """
     marks = defaultdict[tuple[str, str, str, str], list[str]](list)
     for pair in compared:
         if pair.significant:
-            # Without letters, run B is the reference, so run A gets the mark.
+            # If runs have no letters, run B is the reference, so run A gets the mark even if it scores lower.
             is_higher = pair.difference > 0 or not letters
             run, other = (pair.path_a, pair.path_b) if is_higher else (pair.path_b, pair.path_a)
             key = (run, pair.measure, pair.dimension, pair.evaluator)
@@ -290,7 +297,7 @@ def _marks(compared: Sequence[Comparison], letters: Mapping[str, str]) -> Marks:
 
 
 def _scores_by_run(scores: Sequence[Score], runs: Sequence[str], marks: Marks) -> dict[str, WideScore]:
-    """Returns a column's score of each run. A run that isn't scored gets a score without a value."""
+    """Returns each run's score in a column. For a run that isn't scored there, the score's value is None."""
     score_by_run = dict.fromkeys(runs, WideScore(value=None, best=False, marks=()))
     printed = [round(row.mean, 3) for row in scores if row.mean is not None]
     has_equal_n = len({row.results for row in scores}) == 1  # N is None for rankings

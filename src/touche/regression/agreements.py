@@ -1,4 +1,4 @@
-"""Compares a rerun with an official run: how similar are their rankings and scores?
+"""Compares a rerun with the official run that it should reproduce: how similar are their rankings and scores?
 
 Only documents that both could find are compared, because a rerun may see only part of the corpus.
 """
@@ -26,17 +26,20 @@ def agreements(official: Path, rerun: Run, dataset_id: str, names: tuple[str, st
     dataset are removed from the official run, and each topic of the rerun is cut to the same length.
 
     Args:
-        official: a run, or a ``*.tsv`` file with topic, document and score per line.
-        rerun: the baseline's run on the dataset.
+        official: the official run's file: a run, or a ``*.tsv`` file with topic, document and score on each
+            line.
+        rerun: the run that the baseline produced on the dataset.
         dataset_id: the dataset.
-        names: how the records name the two runs.
+        names: the names of the official run and the rerun in the returned records.
 
     Raises:
         ToucheError: if the runs have no topic in common.
     """
     task, corpus = dataset(dataset_id)
     official_run = read_scores(official)
-    if corpus is not task.corpora["full"]:  # official runs only contain documents of the whole corpus
+    # Remove documents that aren't in the dataset; not needed for the whole corpus, which contains all of
+    # them.
+    if corpus is not task.corpora["full"]:
         wanted = set(official_run.documents)
         common = {document.id for document in open_dataset(dataset_id).documents if document.id in wanted}
         official_run = official_run.take(
@@ -52,14 +55,17 @@ def agreements(official: Path, rerun: Run, dataset_id: str, names: tuple[str, st
             continue
         official_scores = _scored(official_run, task, dimension)
         rerun_scores = _scored(rerun, task, dimension)
-        # The test needs two topics. Topics missing from the rerun count 0.
+        # Check only the official run: the test needs scores for two topics, and topics that aren't in the
+        # rerun count as 0.
         if len(official_scores.evaluation.per_topic) > 1:
             scored.append(scored_overlap(unscored, task, official_scores, rerun_scores))
     return scored or [unscored]
 
 
 def _scored(run: Run, task: Task, dimension: str) -> Scored:
-    """Scores a run. Drops topics missing from a partial run, which trec_eval counts as 0."""
+    """Scores a run. trec_eval counts topics that aren't in the run as 0; if the run is partial, such topics
+    are dropped.
+    """
     [scored_run] = score([run], judged(task, dimensions=[dimension]), [EVALUATOR])
     values = {
         topic: value for topic, value in scored_run.evaluation.per_topic.items() if topic in run.by_topic

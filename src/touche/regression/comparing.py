@@ -1,4 +1,4 @@
-"""Compares a run with an entry in expected.toml. Scores are computed when an entry first needs them."""
+"""Compares a run with entries in expected.toml. A score is only computed when an entry needs it."""
 
 import hashlib
 from collections.abc import Callable
@@ -37,7 +37,9 @@ Scores = Callable[[str], ByEvaluator]
 
 
 def scores_of(run: Run, dataset_id: str) -> Scores:
-    """Returns a function that scores a run in a dimension, each dimension once."""
+    """Returns a function that scores a run in a dimension. It remembers the scores, so that each dimension is
+    scored once.
+    """
     task, _ = dataset(dataset_id)
 
     @cache
@@ -51,7 +53,7 @@ def scores_of(run: Run, dataset_id: str) -> Scores:
 def compare(entry: Expected, run: Run, scores: Scores) -> Outcome:
     """Compares a rerun, or an entry's official run, with what the entry expects.
 
-    An error is an outcome too: the entry failed.
+    If an error occurs, it becomes the outcome: the entry failed.
     """
     try:
         return _compared(entry, run, scores)
@@ -60,7 +62,9 @@ def compare(entry: Expected, run: Run, scores: Scores) -> Outcome:
 
 
 def _compared(entry: Expected, run: Run, scores: Scores) -> Outcome:
-    """Measures what the entry is about."""
+    """Measures what the entry is about (a score, values of topics, a figure or a ranking) and returns the
+    outcome.
+    """
     if isinstance(entry, ExpectedScore):
         evaluation = _evaluation(scores(entry.dimension), entry.measure, entry.evaluator)
         if evaluation.mean is None:
@@ -81,7 +85,7 @@ def outcome_of(
     judged: float | None = None,
     remark: str = "",
 ) -> Outcome:
-    """Returns a measured value's outcome, with its verdict."""
+    """Returns the outcome for a measured value: the expectation, the value and the verdict."""
     difference = entry.difference(got)
     if entry.accepts(got):
         verdict = PASSED
@@ -95,7 +99,9 @@ def outcome_of(
 
 
 def _compared_topics(entry: ExpectedTopics, scores: Scores) -> Outcome:
-    """Counts the topics with their published value; the remark names the others."""
+    """Counts on how many topics the rerun has the published value. The outcome's remark names the other
+    topics.
+    """
     task, _ = dataset(entry.dataset)
     different = list[str]()
     total = 0
@@ -117,7 +123,9 @@ def _compared_topics(entry: ExpectedTopics, scores: Scores) -> Outcome:
 
 
 def _evaluation(group: ByEvaluator, measure: str, evaluator: str) -> Evaluation:
-    """Returns the scores for a measure, which can differ from the task's."""
+    """Returns a run's scores with an evaluator. ``measure`` is the entry's measure, which can be another one
+    than the task's.
+    """
     first = next(iter(group.values()))
     if measure == first.judged.measure.name:
         return group[evaluator].evaluation
@@ -125,7 +133,8 @@ def _evaluation(group: ByEvaluator, measure: str, evaluator: str) -> Evaluation:
 
 
 def ranking_digest(run: Run) -> str:
-    """Returns a ranking's digest, 16 hexadecimal digits: the hash of its lines ``topic rank document``.
+    """Returns a run's digest: the first 16 hexadecimal digits of the SHA-256 of lines ``topic rank
+    document``.
 
     In the shell: ``awk '{print $1, $4, $3}' run.txt | sha256sum | head -c 16``.
     """

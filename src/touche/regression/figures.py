@@ -1,4 +1,6 @@
-"""Figures for runs with pairs that need no qrels, to see that a method hasn't changed."""
+"""Computes figures about runs of sentence pairs. They need no qrels, and show whether a baseline's method has
+changed.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from statistics import mean
@@ -13,7 +15,7 @@ def pairs_per_topic(run: Sequence[RunLine]) -> float:
 
 
 def within_one_argument(run: Sequence[RunLine]) -> float:
-    """Returns the share of pairs whose sentences come from one argument."""
+    """Returns the share of pairs in which both sentences are from the same argument."""
     pairs = [sentence_ids(line) for line in run]
     return mean(argument_id(first) == argument_id(second) for first, second in pairs)
 

@@ -22,14 +22,14 @@ from touche.io.writing import write_whole
 from touche.regression.outcomes import Outcome
 from touche.tasks import STANCE
 
-LOG_FILE = "reproductions.csv"  # in the folder with all baselines
+LOG_FILE = "reproductions.csv"  # the log's name, in the folder that contains all baselines
 
-_DIGITS = 5  # decimals
+_DIGITS = 5  # decimals of logged numbers
 _Count = Annotated[int, Meta(ge=0)]
 _DAY = r"^\d{4}-\d{2}-\d{2}$"
 _COMMIT = "^([0-9a-f]{40})?$"
 _MD5 = "^([0-9a-f]{32})?$"
-_FORMS = {  # of the text that each pattern matches, in words
+_FORMS = {  # describes, for error messages, the texts that each pattern matches
     _DAY: "a day such as 2026-11-25",
     _COMMIT: "40 hexadecimal digits",
     _MD5: "32 hexadecimal digits",
@@ -45,25 +45,25 @@ class LoggedScore:
     """A rerun's score, as a row in the log.
 
     Attributes:
-        baseline: the baseline with its options.
+        baseline: the baseline's name, with the options that it was run with.
         dataset: the dataset's id.
-        dimension: the judged dimension, with the measure if it isn't the task's.
+        dimension: the judged dimension. If the measure isn't the task's, the measure follows.
         evaluator: the evaluator.
         kind: the expected value's kind: ``published``, ``reported`` or ``pinned``.
-        expected, got, difference: the expected value, the rerun's, and ``got`` minus ``expected``. For
-            published topic values, they are means over these topics.
+        expected, got, difference: the expected value, the rerun's value, and the difference ``got`` minus
+            ``expected``. If values of topics were compared, these are means over these topics.
         verdict: as in ``touche.regression.outcomes.Outcome``.
         judged: the rerun's Judged@k; None for stances and topic values.
-        topics: how many published topic values were compared; None for one mean.
+        topics: how many published values of topics were compared; None if one mean was compared.
         reproduced: how many of them the rerun reproduces.
-        image: the digest of the image's content; empty without an image.
+        image: the digest of the container image's content; empty if the baseline didn't run in a container.
         version: touche's version.
         date: the day of the rerun in UTC, such as ``2026-11-25``.
         by: who reran the baseline; empty if unknown.
-        commit: the commit of the repository with the baseline; empty if unknown, or if files differed from
-            it.
-        run: the address of the run file; empty if it isn't public.
-        md5: the run file's checksum; empty in rows from before it was logged.
+        commit: the commit of the repository that contains the baseline; empty if unknown, or if files had
+            been changed after this commit.
+        run: the address from which the run file can be downloaded; empty if it isn't public.
+        md5: the run file's checksum; empty in old rows, because it wasn't logged at first.
     """
 
     baseline: Text
@@ -91,9 +91,8 @@ _COLUMNS = [column.name for column in fields(LoggedScore)]
 
 
 def expected_means(entry: Expected) -> dict[str, float]:
-    """Returns the expected mean for each row that a rerun of an entry logs, by the row's dimension.
-
-    Empty for official runs, figures and rankings, which aren't scores of reruns.
+    """Returns the expected mean in each row that is logged when an entry is rerun, by the row's dimension.
+    Empty for entries about official runs, figures and rankings, because only scores of reruns are logged.
     """
     if isinstance(entry, ExpectedScore) and entry.needs_rerun:
         dimension_and_measure, _ = entry.value_name_and_evaluator
@@ -105,10 +104,11 @@ def expected_means(entry: Expected) -> dict[str, float]:
 
 
 def logged_scores(outcome: Outcome, by: str) -> list[LoggedScore]:
-    """Returns a row per score in an outcome. Topic values have a row with means per dimension.
+    """Returns a row for each score in an outcome. If values of topics were compared, there is a row per
+    dimension, with means over the topics.
 
     Args:
-        outcome: an outcome; official runs, figures and rankings aren't scores of reruns.
+        outcome: an outcome. The result is empty if it's about an official run, a figure or a ranking.
         by: who reran the baseline.
     """
     entry = outcome.expected
@@ -120,20 +120,21 @@ def logged_scores(outcome: Outcome, by: str) -> list[LoggedScore]:
     for dimension, measured in outcome.topics.items():
         published = all_published[dimension]
         got = mean(measured.get(topic, 0.0) for topic in published)  # a topic without results counts as 0
-        reproduced = sum(measured.get(topic) == value for topic, value in published.items())  # both rounded
+        # Can be compared with ==, because both values are rounded.
+        reproduced = sum(measured.get(topic) == value for topic, value in published.items())
         row = _logged(outcome, by, dimension, mean(published.values()), got)
         rows.append(replace(row, topics=len(published), reproduced=reproduced))
     return rows
 
 
 def _logged(outcome: Outcome, by: str, dimension: str, expected: Any, got: Any) -> LoggedScore:
-    """Returns an outcome's row.
+    """Returns a row of the log.
 
     Args:
-        outcome: the outcome for a score or topic values.
+        outcome: the outcome that the row is about, for a score or for values of topics.
         by: who reran the baseline.
-        dimension: the dimension, possibly with a measure.
-        expected, got: the expected number, and the rerun's.
+        dimension: the row's dimension, followed by the measure if it isn't the task's.
+        expected, got: the expected value and the rerun's value.
     """
     entry = outcome.expected
     _, evaluator = entry.value_name_and_evaluator
@@ -147,7 +148,7 @@ def _logged(outcome: Outcome, by: str, dimension: str, expected: Any, got: Any) 
         kind=entry.kind,
         expected=round(expected, _DIGITS),
         got=round(got, _DIGITS),
-        difference=round(got - expected, _DIGITS) + 0.0,  # not -0.0
+        difference=round(got - expected, _DIGITS) + 0.0,  # adding 0 turns -0.0 into 0.0
         verdict=outcome.verdict,
         judged=None if judged is None else round(judged, _DIGITS),
         image=outcome.usage.image if outcome.usage else "",
@@ -159,12 +160,14 @@ def _logged(outcome: Outcome, by: str, dimension: str, expected: Any, got: Any) 
 
 
 def is_public_address(url: str) -> bool:
-    """Returns whether a text can be the address of a public run."""
+    """Returns whether a text has the form of an address from which a run can be downloaded."""
     return url.startswith("https://") and is_word(url)
 
 
 def check_log(log: Path | None, by: str, run_url: str) -> None:
-    """Checks that a log can be read and that the name and the address for its rows are usable."""
+    """Checks, before anything is rerun, that the log can be read, and that the name and the address for its
+    new rows are valid.
+    """
     if run_url and not log:
         raise ToucheError(f"run_url = {quoted(run_url)} has no effect without record; omit it")
     if run_url and not is_public_address(run_url):
@@ -180,7 +183,7 @@ def check_log(log: Path | None, by: str, run_url: str) -> None:
 
 
 def read_log(path: Path) -> list[LoggedScore]:
-    """Returns a log's rows in order; none if there is no such file.
+    """Returns the rows of a log, in order. If the file doesn't exist, returns an empty list.
 
     Raises:
         InputError: if it can't be read, or a row is damaged.
@@ -189,17 +192,19 @@ def read_log(path: Path) -> list[LoggedScore]:
     rows = csv.DictReader(StringIO(text, newline=""), strict=True)
     scores = []
     try:
-        if rows.fieldnames not in (None, _COLUMNS):  # None without any line
+        if rows.fieldnames not in (None, _COLUMNS):  # ``fieldnames`` is None if the file is empty
             raise ValueError(f"the columns are not {', '.join(_COLUMNS)}")
         for row in rows:
-            # DictReader puts superfluous fields under the name None, and gives missing fields the
-            # value None.
+            # If a row is too long, DictReader stores the additional fields with the key None. If it's too
+            # short, the missing fields have the value None.
             if None in row or None in row.values():
                 raise ValueError(f"not {len(_COLUMNS)} fields")
-            present = {name: value for name, value in row.items() if value}  # the others keep their defaults
-            scores.append(convert(present, LoggedScore, strict=False))  # not strict: numbers are strings
+            # Leave out empty fields, so that they get their defaults.
+            present = {name: value for name, value in row.items() if value}
+            # Not strict, because all values in a CSV file are strings.
+            scores.append(convert(present, LoggedScore, strict=False))
     except (csv.Error, ValueError) as error:
-        problem = str(error).replace(" - at `$.", " in `")  # how msgspec writes a field's name
+        problem = str(error).replace(" - at `$.", " in `")  # msgspec writes the name of the field as `$.NAME`
         for pattern, form in _FORMS.items():
             problem = problem.replace(f"Expected `str` matching regex {pattern!r}", f"Expected {form}")
         remedy = "write what touche regress logged, or restore this line from an earlier log"
@@ -208,10 +213,8 @@ def read_log(path: Path) -> list[LoggedScore]:
 
 
 def append_to_log(path: Path, scores: Sequence[LoggedScore]) -> None:
-    """Appends all rows to a log, or none after an error. Rows can get lost when processes append at the same
-    time.
-
-    Without rows, no log is created.
+    """Appends rows to a log. After an error, none of them has been appended. Rows can get lost if two
+    processes append at the same time. If there are no rows, the log isn't created.
 
     Raises:
         InputError: if the log can't be read or written.
@@ -224,6 +227,7 @@ def append_to_log(path: Path, scores: Sequence[LoggedScore]) -> None:
     if not text:
         writer.writeheader()
     writer.writerows(map(asdict, scores))
-    lacks_line_break = text and not text.endswith("\n")  # at its end, after someone edited it
+    # True if someone edited the file and removed its last line break.
+    lacks_line_break = text and not text.endswith("\n")
     separator = "\n" if lacks_line_break else ""
     write_whole(path, f"{text}{separator}{new_rows.getvalue()}")

@@ -1,8 +1,8 @@
 """Checks the rows that a pull request adds to the log of reruns.
 
-Strangers write these rows, so we neither run nor open what their texts name. Each row must belong to an entry
-in a shipped expected.toml, which has the baseline, options and dataset of a rerun. Only a run is fetched from
-the address in a row.
+The rows can come from anybody, so no command or file that a row names is run or opened. Instead, each row
+must belong to an entry in a shipped expected.toml, and baseline, options and dataset of a rerun are taken
+from this entry. The only exception is the run: it's downloaded from the address in the row.
 """
 
 from collections import Counter
@@ -43,22 +43,24 @@ from touche.tasks import dataset, datasets
 from touche.trec.framed import Columns, Table
 from touche.trec.runs import RUN_FILE, read_run
 
-_MOST_BYTES = 20_000_000  # of a run; official runs have 5 MB
+_MOST_BYTES = 20_000_000  # the largest run that is downloaded; official runs have 5 MB
 _MOST_SECONDS = 60
-_ROUNDING = 0.000011  # a logged difference was rounded after subtracting, the two values before
+# How far a logged difference may be from ``got - expected``: all three were rounded separately.
+_ROUNDING = 0.000011
 _RERUN = "the rerun here"
 _FETCHED = "the run at its address"
 
 
 @dataclass(frozen=True)
 class CheckedRow:
-    """A row that was added to the log. Its columns are the row's, and the other attributes.
+    """A row that was added to the log, with the result of checking it. The columns of tables are those of the
+    row, followed by the other attributes.
 
     Attributes:
         row: the row.
-        problem: why it's refused, and what to do; empty if it's accepted.
-        measured: what gave the row's score again: ``the rerun here``, ``the run at its address``, both, or
-            nothing, because data are missing.
+        problem: why the row is rejected, and what to do; empty if it's accepted.
+        measured: how the row's score was confirmed: ``the rerun here``, ``the run at its address``, or both;
+            empty if nothing could be measured, because data are missing.
     """
 
     COLUMNS: ClassVar[Columns] = {
@@ -75,13 +77,13 @@ class CheckedRow:
 def check_added_rows(path: str | PathLike[str], say: Log) -> Table[CheckedRow]:
     """Checks the rows that a changed copy of this clone's log adds to it.
 
-    A row's form, commit, date, entry and numbers must agree. The baseline is rerun if the row's data are
-    here, and on the topics with published values. If the row has the address of a run, the run is fetched
-    and evaluated.
+    Each row is checked in itself: its form, commit, date and numbers must fit each other and the entry in
+    expected.toml. Then the baseline is rerun, on the row's dataset if it's on this machine, and on the topics
+    whose values are published. If the row contains the address of a run, the run is downloaded and evaluated.
 
     Args:
         path: the changed copy of baselines/reproductions.csv.
-        say: called with each rerun's name and log.
+        say: a function that is called with each rerun's name, and with what it logs.
 
     Returns:
         The added rows. The notes say what could not be measured, and whether reruns are the same system.
@@ -94,7 +96,7 @@ def check_added_rows(path: str | PathLike[str], say: Log) -> Table[CheckedRow]:
     if root is None:
         raise ToucheError("new rows can only be checked in a clone; install touche-baselines from one")
     log = Path(path)
-    if log.is_symlink():  # which would replace the log by a link when the pull request is merged
+    if log.is_symlink():  # if the pull request were merged, the link would replace the log
         raise InputError(log, "it is a symbolic link", "propose the log itself")
     rows = added_rows(read_log(root / "baselines" / LOG_FILE), read_log(log))
     if not rows:
@@ -122,7 +124,7 @@ def check_added_rows(path: str | PathLike[str], say: Log) -> Table[CheckedRow]:
 
 
 def added_rows(earlier: Sequence[LoggedScore], rows: Sequence[LoggedScore]) -> list[LoggedScore]:
-    """Returns the rows that a log gained, in any order.
+    """Returns the rows that were added to a log, wherever they were inserted.
 
     Raises:
         ToucheError: if an earlier row is missing.
@@ -135,7 +137,7 @@ def added_rows(earlier: Sequence[LoggedScore], rows: Sequence[LoggedScore]) -> l
 
 
 def _problem(row: LoggedScore, root: Path) -> str:
-    """Returns why a row can't be right, and what to do; empty if it can.
+    """Returns why a row can't be right, and what to do. Returns an empty string if nothing is wrong with it.
 
     Args:
         row: the row.
@@ -158,7 +160,9 @@ def _problem(row: LoggedScore, root: Path) -> str:
 
 
 def _problem_of_origin(row: LoggedScore, root: Path) -> str:
-    """Returns the first problem with a row's texts, commit, date and address; empty if there is none."""
+    """Returns the first problem with what a row says about its origin: its texts, commit, date and address.
+    Empty if there is none.
+    """
     texts = [text for text in asdict(row).values() if isinstance(text, str)]
     if not row.by.strip() or not all(map(str.isprintable, texts)):
         return "by is blank, or a text contains control characters; correct it"
@@ -170,14 +174,16 @@ def _problem_of_origin(row: LoggedScore, root: Path) -> str:
     if row.run and not (is_public_address(row.run) and row.md5):
         return f"run {quoted(row.run)} is not an address with https:// and an md5; add what is missing"
     first = datetime.fromtimestamp(time, UTC).date()
-    with suppress(ValueError):  # for a day that isn't in the calendar
+    with suppress(ValueError):  # raised for a day that doesn't exist, such as 2026-02-30
         if first <= date.fromisoformat(row.date) <= datetime.now(UTC).date():
             return ""
     return f"date {row.date} is not between the commit's, {first}, and today; correct it"
 
 
 def _problem_of_numbers(row: LoggedScore, entry: Expected) -> str:
-    """Returns where a row's numbers or verdict first contradict its entry or each other; empty if nowhere."""
+    """Returns the first contradiction between a row's numbers, its verdict and its entry; empty if there is
+    none.
+    """
     expected = expected_means(entry)[row.dimension]
     if row.expected != expected:
         return f"the expected value is {expected}, not {row.expected}; rerun the main branch"
@@ -190,7 +196,8 @@ def _problem_of_numbers(row: LoggedScore, entry: Expected) -> str:
         reproduced = row.reproduced or 0
         if row.topics != len(values) or reproduced > len(values):
             return f"{row.reproduced} of {row.topics} topics cannot be: {len(values)} have values; correct it"
-        # The verdict is about all dimensions, the row about one of them.
+        # The verdict is about all dimensions, but the row is about one. If all its values are reproduced, the
+        # verdict can be "changed" nevertheless.
         verdicts = [CHANGED, PASSED] if reproduced == len(values) else [CHANGED]
     if row.verdict not in verdicts:
         return f"the verdict is {' or '.join(verdicts)}, not {quoted(row.verdict)}; correct it"
@@ -198,8 +205,8 @@ def _problem_of_numbers(row: LoggedScore, entry: Expected) -> str:
 
 
 def _entries(row: LoggedScore) -> list[Expected]:
-    """Returns the logged entries of a row's baseline, options and dataset, and those with published values of
-    some of the task's topics.
+    """Returns the entries to rerun for a row: those for its baseline, options and dataset, and those with
+    published values of topics of the same task.
 
     Args:
         row: a row with a shipped baseline and a known dataset.
@@ -216,7 +223,7 @@ def _entries(row: LoggedScore) -> list[Expected]:
 
 
 def _has_row(entry: Expected, row: LoggedScore) -> bool:
-    """Returns whether a rerun of an entry logs such a row."""
+    """Returns whether a rerun of this entry would log a row like this one."""
     _, evaluator = entry.value_name_and_evaluator
     is_of_topics = isinstance(entry, ExpectedTopics)
     same_kind = (entry.dataset, entry.kind, evaluator) == (row.dataset, row.kind, row.evaluator)
@@ -224,10 +231,10 @@ def _has_row(entry: Expected, row: LoggedScore) -> bool:
 
 
 def _evaluated_run(row: LoggedScore, entries: Sequence[Expected]) -> list[Outcome]:
-    """Fetches the run at a row's address and compares it with the entries for its dataset.
+    """Downloads the run from a row's address, and compares it with the entries for the row's dataset.
 
     Raises:
-        ToucheError: if the run can't be fetched, has another md5, or is broken.
+        ToucheError: if the run can't be downloaded, is broken, or doesn't have the md5 in the row.
     """
     content = fetch_content(row.run, _MOST_BYTES, _MOST_SECONDS)
     digest = md5(content).hexdigest()
@@ -244,9 +251,11 @@ def _evaluated_run(row: LoggedScore, entries: Sequence[Expected]) -> list[Outcom
 
 
 def _measured_again(row: LoggedScore, outcomes: Mapping[str, Sequence[Outcome]]) -> CheckedRow:
-    """Compares a row with the same score of its rerun here and of the run at its address."""
+    """Compares the score in a row with the score of the rerun on this machine and of the run at the row's
+    address.
+    """
     measured = list[str]()
-    digest = ""  # of the rerun here; outcomes of the run at its address have none
+    digest = ""  # the rerun's md5; outcomes for the run at the row's address have none
     for name, outcomes_there in outcomes.items():
         for outcome in outcomes_there:
             if outcome.verdict in UNCHECKED or not _has_row(outcome.expected, row):
@@ -261,7 +270,7 @@ def _measured_again(row: LoggedScore, outcomes: Mapping[str, Sequence[Outcome]])
                     return CheckedRow(row, f"{problem}; report what touche regress logged")
             measured.append(name)
             digest = again.md5 or digest
-    # After the scores, whose difference says more.
+    # Compare md5 after the scores, because a difference between scores says more.
     if row.md5 and digest and row.md5 != digest and _has_one_md5(row):
         problem = f"md5 is {digest} in {_RERUN}, not {row.md5}"
         return CheckedRow(row, f"{problem}; report what touche regress logged")
@@ -269,17 +278,20 @@ def _measured_again(row: LoggedScore, outcomes: Mapping[str, Sequence[Outcome]])
 
 
 def _has_one_md5(row: LoggedScore) -> bool:
-    """Returns whether a row's baseline writes the same run on every machine.
+    """Returns whether a row's baseline writes exactly the same run on every machine.
 
-    Scores are rounded to float32, which hides in which last digits processors differ, except for neural
-    networks, which compute in float32.
+    Results of different processors can differ in the last digits. Most baselines compute in float64 and round
+    scores to float32, so these digits aren't visible. Neural networks compute in float32, so their runs can
+    differ.
     """
     name, _, _ = row.baseline.partition(" ")
     return extra_in_dockerfile(name) != "models"
 
 
 def _notes(outcomes: Mapping[str, Sequence[Outcome]]) -> Iterator[str]:
-    """Yields what wasn't measured, and what the values of topics and the means show."""
+    """Yields sentences that say what couldn't be measured, and what the reruns' values of topics and their
+    means show.
+    """
     for name, outcomes_there in outcomes.items():
         for outcome in outcomes_there:
             if outcome.verdict in (*UNCHECKED, FAILED) or outcome.same_system:

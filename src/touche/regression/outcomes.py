@@ -1,4 +1,6 @@
-"""Outcomes of a regression, with their verdicts: as a table, JSON, Markdown and JUnit XML."""
+"""Outcomes of a regression with their verdicts, and how they are written: as a table, JSON, Markdown and
+JUnit XML.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -28,13 +30,16 @@ CHANGED = "changed"
 MISSING = "missing"
 FAILED = "failed"
 NOT_THE_SAME = "not the same twice"
-NOT_RENEWED = "not renewed"  # by --update, although another pinned value of the baseline moved
+# ``--update`` changed another pinned value of this baseline, but could not measure this one.
+NOT_RENEWED = "not renewed"
 NOT_INSTALLED = "not installed"
 NOTHING_EXPECTED = "nothing expected"
-COMPARED = "compared"  # with an official run; its agreement has no expected value
-NOT_AS_REPORTED = "not as reported"  # another implementation's value can't fail
-UNCHECKED = (MISSING, NOT_INSTALLED, NOTHING_EXPECTED)  # nothing was checked
-BROKEN = (TOO_LOW, TOO_HIGH, CHANGED, FAILED, NOT_THE_SAME, NOT_RENEWED)  # these make the regression fail
+COMPARED = "compared"  # compared with an official run; there is no expected value, so this can't fail
+# Differs from a value reported for another implementation, which isn't a failure.
+NOT_AS_REPORTED = "not as reported"
+UNCHECKED = (MISSING, NOT_INSTALLED, NOTHING_EXPECTED)  # verdicts that say that nothing was checked
+# Verdicts that make the regression fail.
+BROKEN = (TOO_LOW, TOO_HIGH, CHANGED, FAILED, NOT_THE_SAME, NOT_RENEWED)
 
 
 @dataclass(frozen=True)
@@ -46,16 +51,17 @@ class Outcome:
         verdict: ``passed``, ``too low``, ``too high``, ``changed`` (a ranking), ``not as reported``,
             ``compared`` (with an official run), ``missing``, ``not installed``, ``nothing expected``,
             ``failed``, ``not the same twice``, ``not renewed`` (by an update).
-        got: the measured value, or None.
-        judged: the measured Judged@k, or None.
-        remark: why it failed, or further results.
-        usage: the run's time and memory, or None without a run.
+        got: the measured value; None if nothing was measured.
+        judged: the measured Judged@k; None if it wasn't measured.
+        remark: why the outcome is a failure, or further results.
+        usage: how much time and memory the run took; None if nothing was run.
         topics: the rerun's values of single topics, rounded like the published ones, which are in
-            ``expected.topic_values``; empty if it's about something else. A topic can be missing.
-        scored: the run in all dimensions with qrels, if runs are kept; only set in one of a rerun's
-            outcomes.
-        agreements: how the rerun agrees with official runs; only set in one of a rerun's outcomes.
-        md5: the checksum of the rerun's run.txt; empty without a rerun.
+            ``expected.topic_values``; a topic without results is missing. Empty for outcomes about other
+            things than values of topics.
+        scored: the rerun's scores in all dimensions with qrels. Only set if runs are kept, and then only in
+            one of the rerun's outcomes.
+        agreements: how well the rerun agrees with official runs. Only set in one of the rerun's outcomes.
+        md5: the checksum of the rerun's run.txt; empty if nothing was rerun.
     """
 
     expected: Expected
@@ -76,7 +82,7 @@ class Outcome:
 
     @property
     def reaches_mean(self) -> bool:
-        """Whether a rerun's mean is within the tolerance of a published one."""
+        """Whether this is about a published mean, and the rerun's mean is within its tolerance."""
         is_mean = isinstance(self.expected, ExpectedScore) and self.expected.needs_rerun
         return is_mean and self.expected.kind == PUBLISHED and self.verdict == PASSED
 
@@ -87,8 +93,9 @@ class Outcome:
 
     @property
     def topic_rows(self) -> list[dict[str, Any]]:
-        """For each published topic value, if topics were compared: ``dimension``, ``topic``, ``published``
-        and ``rerun``, the rerun's value or None.
+        """A dictionary for each published value of a topic, with the keys ``dimension``, ``topic``,
+        ``published`` and ``rerun``. The last is the rerun's value, or None. Empty if values of topics weren't
+        compared.
         """
         return [
             {
@@ -103,8 +110,8 @@ class Outcome:
 
     @cached_property
     def same_system(self) -> str:
-        """Whether the rerun is the same system as the published run, in sentences; empty if no values of
-        topics were compared.
+        """Sentences that say whether the rerun is the same system as the published run. Empty if values of
+        topics weren't compared.
         """
         if not isinstance(self.expected, ExpectedTopics) or not self.topics:
             return ""
@@ -112,13 +119,15 @@ class Outcome:
 
     @property
     def record(self) -> dict[str, Any]:
-        """The outcome for JSON, with the fields of expectation and usage. Only lists are nested."""
+        """The outcome as a dictionary for JSON. The fields of ``expected`` and ``usage`` are on the same
+        level as its own.
+        """
         return {
             **self.expected.record,
             "got": self.got,
             "difference": self.difference,
             "judged": self.judged,
-            # Without a run, the usage's fields are None.
+            # If nothing was run, all fields about usage are None.
             **(asdict(self.usage) if self.usage else dict.fromkeys(Usage.__annotations__)),
             "verdict": self.verdict,
             "remark": self.remark,
@@ -129,13 +138,13 @@ class Outcome:
 
 
 def same_as_published(entry: ExpectedTopics, rerun: TopicValues) -> str:
-    """Returns whether a rerun is the same system as the published run of an entry, in sentences."""
+    """Returns sentences that say whether a rerun is the same system as an entry's published run."""
     task, _ = dataset(entry.dataset)
     return same_system(task, entry.measure, entry.topic_values, rerun, entry.tag, fitted=entry.fitted)
 
 
 def failed(entry: Expected, error: Exception) -> Outcome:
-    """Returns the outcome for an error, with its message."""
+    """Returns the outcome for an entry that failed with an error. The remark is the error's message."""
     verdict = NOT_INSTALLED if isinstance(error, NotInstalledError) else FAILED
     return Outcome(entry, verdict, remark=described(error))
 
@@ -152,28 +161,31 @@ class Regression(Table[Outcome]):
 
     @property
     def is_broken(self) -> bool:
-        """Whether a score or ranking has changed, or a run failed."""
+        """Whether at least one outcome makes the regression fail, e.g. because a score has changed or a run
+        failed.
+        """
         return any(outcome.is_broken for outcome in self)
 
     @cached_property
     def missing(self) -> list[str]:
-        """Ids of the datasets that are missing."""
+        """The ids of datasets that were needed, but are missing on this machine."""
         datasets = (outcome.expected.dataset for outcome in self if outcome.verdict == MISSING)
         return list(dict.fromkeys(datasets))
 
     @cached_property
     def not_installed(self) -> list[str]:
-        """How to install each missing extra."""
+        """For each extra that was needed but isn't installed, how to install it."""
         return list(dict.fromkeys(outcome.remark for outcome in self if outcome.verdict == NOT_INSTALLED))
 
     @property
     def unchecked(self) -> str:
-        """Why nothing was checked; empty if something was."""
+        """Why nothing at all was checked; empty if something was checked."""
         if any(outcome.verdict not in UNCHECKED for outcome in self):
             return ""
         if self.not_installed:
             return self.not_installed[0]
-        # ``read_expectations`` rejects baselines without entries, so a dataset must be missing.
+        # Only missing datasets can be the reason, because ``read_expectations`` rejects baselines without
+        # entries.
         return f"all datasets are missing; {remedy_for(self.missing)}"
 
     @property
@@ -183,7 +195,9 @@ class Regression(Table[Outcome]):
 
 
 def _command(outcome: Outcome) -> str:
-    """Returns the baseline with its options, or the official run that is scored instead."""
+    """Returns the baseline with its options. If an official run was scored instead of a rerun, returns that
+    run's name.
+    """
     entry = outcome.expected
     return entry.command if entry.needs_rerun else f"runs/{entry.run}"
 
@@ -195,12 +209,12 @@ def _expected(outcome: Outcome) -> str:
 
 
 def _five_decimals(value: float | str) -> str:
-    """Formats a measured value, unless it's a text, such as a digest."""
+    """Formats a measured value with five decimals. Texts, such as digests, are returned unchanged."""
     return f"{value:.5f}" if isinstance(value, float) else value
 
 
 def _difference(outcome: Outcome) -> float | None:
-    """Returns the difference to five decimals, and never -0."""
+    """Returns the difference, rounded to five decimals; 0 instead of -0."""
     return None if outcome.difference is None else round(outcome.difference, 5) + 0.0
 
 
@@ -232,15 +246,15 @@ COLUMNS = [
 
 
 def summary(outcomes: Sequence[Outcome]) -> str:
-    """Returns the number of outcomes per verdict, such as ``3 passed, 1 too low``."""
+    """Returns how many outcomes have each verdict, such as ``3 passed, 1 too low``."""
     counts = Counter(outcome.verdict for outcome in outcomes)
     return ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
 
 
 def what_reruns_show(outcomes: Sequence[Outcome]) -> list[str]:
-    """Returns whether reruns are the same systems as published runs, and what reached means show.
-
-    The latter is one sentence for all reruns that reached a published mean; none if there is no such rerun.
+    """Returns sentences that say what the outcomes show. If values of topics were compared, they say whether
+    the rerun is the same system as the published run. If reruns reached published means, one more sentence
+    says what can be concluded from that.
     """
     sentences = [
         f"{outcome.expected.command} on {outcome.expected.dataset}: {outcome.same_system}"
@@ -263,7 +277,8 @@ def junit(outcomes: Sequence[Outcome]) -> str:
     cases = list[tuple[str, str, str, str]]()
     for outcome in outcomes:
         cells = {column.heading: str(column.cell(outcome)) for column in COLUMNS}
-        # A ranking has no evaluator. An unreadable expected.toml has no dataset.
+        # Leave out empty parts: rankings have no evaluator, and there is no dataset if expected.toml can't be
+        # read.
         name = " ".join(filter(None, (outcome.expected.dataset, *outcome.expected.value_name_and_evaluator)))
         skipped = outcome.verdict if outcome.verdict in UNCHECKED else ""
         template = "{verdict} (expected {expected}, got {got}, difference {difference})"
@@ -277,7 +292,8 @@ def junit_xml(name: str, cases: Sequence[tuple[str, str, str, str]]) -> str:
 
     Args:
         name: the suite's name.
-        cases: for each case its class, its name, why it was skipped, and why it failed (empty if it wasn't).
+        cases: for each test case: its class, its name, why it was skipped, and why it failed. The last two
+            are empty if it wasn't skipped or didn't fail.
     """
     suite = Element(
         "testsuite",

@@ -1,4 +1,4 @@
-"""Writes measured values over pinned ones in expected.toml."""
+"""Updates pinned values in expected.toml: replaces them with the values that were measured."""
 
 import json
 import re
@@ -23,20 +23,22 @@ _DIGITS = 5  # decimals of pinned numbers
 
 
 def update(outcomes: Iterable[Outcome], log: Log) -> list[Outcome]:
-    """Writes measured values over pinned ones in expected.toml. Published values stay.
+    """Writes measured values over pinned ones in expected.toml. Published values aren't changed.
 
     Args:
-        outcomes: the outcomes.
-        log: called with a line for each value that moved, or that could not be renewed.
+        outcomes: the outcomes of a regression.
+        log: a function that is called with a line of text for each value that changed or that couldn't be
+            measured.
 
     Returns:
-        All outcomes; replaced ones have passed, or failed if the file can't be written. A score without
-        judged results isn't written, and its remark says so. If a baseline's value moved, its pinned values
-        that couldn't be measured are ``not renewed``, because they belong to the earlier method.
+        All outcomes. Those whose value was replaced have the verdict ``passed`` now, or ``failed`` if the
+        file can't be written. A score isn't written if none of the run's results is judged; its remark says
+        so. If one of a baseline's values changed, but others couldn't be measured, the verdict of the others
+        is ``not renewed``: they belong to the baseline's earlier method.
     """
     before = list(outcomes)
     after = [_updated(outcome, log) for outcome in before]
-    moved = {  # baselines; an empty value is a new entry's
+    moved = {  # baselines with a value that changed; an empty value was not changed, because it's a new entry
         new.expected.baseline
         for old, new in zip(before, after, strict=True)
         if old.expected != new.expected and old.expected.value != ""
@@ -45,15 +47,16 @@ def update(outcomes: Iterable[Outcome], log: Log) -> list[Outcome]:
 
 
 def _with_warning(outcome: Outcome, moved: Collection[str], log: Log) -> Outcome:
-    """Logs a pinned value that wasn't renewed. Returns the outcome, which fails if another value moved.
+    """Logs a warning if a pinned value wasn't renewed. Returns the outcome; its verdict is ``not renewed`` if
+    another of the baseline's values has changed.
 
     Args:
         outcome: an outcome after the update.
-        moved: the baselines whose values moved.
-        log: called with the line.
+        moved: the names of baselines with a value that has changed.
+        log: a function that is called with the warning.
     """
     expected = outcome.expected
-    # An outcome without a table is about the whole file.
+    # If ``TABLE`` is empty, the outcome is about the whole file, e.g. because it can't be read.
     if expected.kind != PINNED or not expected.TABLE or outcome.verdict == PASSED:
         return outcome
     log(f"not renewed: {_subject(expected)}: {expected.value or '–'} ({outcome.verdict})")
@@ -67,16 +70,18 @@ def _with_warning(outcome: Outcome, moved: Collection[str], log: Log) -> Outcome
 
 
 def _updated(outcome: Outcome, log: Log) -> Outcome:
-    """Rewrites an outcome's pinned value if it differs; returns the outcome with the new value."""
+    """Replaces an outcome's pinned value in the file if it differs from the measured one. Returns the outcome
+    with the new value.
+    """
     expected = outcome.expected
     got = outcome.got
-    # Rewrite nothing if nothing was measured, or the baseline's two runs differ.
+    # Change nothing if nothing was measured, or if the baseline was run twice with different results.
     if expected.kind != PINNED or got is None or outcome.verdict == NOT_THE_SAME:
         return outcome
     pinned = structs.replace(expected, pinned=got if isinstance(got, str) else round(got, _DIGITS))
     if pinned == expected:
         return outcome
-    if outcome.judged == 0:  # a score over documents that nobody judged says nothing about the baseline
+    if outcome.judged == 0:  # none of the results is judged, so the score says nothing about the baseline
         remark = "none of the results is judged, so the score is not pinned; check the ids of its documents"
         return replace(outcome, remark=remark)
     try:
@@ -85,7 +90,7 @@ def _updated(outcome: Outcome, log: Log) -> Outcome:
         unwritten = failed(expected, error)
         return replace(outcome, verdict=unwritten.verdict, remark=unwritten.remark)
     difference = "" if outcome.difference is None else f" ({outcome.difference:+.5f})"
-    old_text = "–" if expected.value == "" else expected.value  # a new entry's digest is empty
+    old_text = "–" if expected.value == "" else expected.value  # the digest in a new entry is empty
     log(f"moved: {_subject(expected)}: {old_text} -> {pinned.value}{difference}")
     return replace(outcome, expected=pinned, verdict=PASSED)
 
@@ -93,14 +98,14 @@ def _updated(outcome: Outcome, log: Log) -> Outcome:
 def _subject(expected: Expected) -> str:
     """Returns an entry's command, dataset and value name in words."""
     parts = (f"{expected.command} on {expected.dataset}", *expected.value_name_and_evaluator)
-    return ", ".join(part for part in parts if part)  # a ranking has no evaluator
+    return ", ".join(part for part in parts if part)  # leaves out the evaluator of rankings, which is empty
 
 
 def _rewrite(expected: Expected, pinned: Expected) -> None:
-    """Writes a pinned entry's value to expected.toml; every other byte stays the same.
+    """Writes the new value of a pinned entry to expected.toml. The rest of the file isn't changed.
 
     Args:
-        expected: the entry as it was read. The file can contain other entries by now.
+        expected: the entry as it was read from the file. The file may have been changed since then.
         pinned: the entry with its new value.
 
     Raises:
@@ -119,10 +124,13 @@ def _rewrite(expected: Expected, pinned: Expected) -> None:
         raise InputError(path, problem, "repeat the command")
     tables[pinned.TABLE][same[0].entry][pinned.PINNED_KEY] = pinned.value
     text = path.read_bytes().decode()
-    value = json.dumps(pinned.value)  # valid TOML too: a number, or hexadecimal digits in quotes
+    # JSON is fine, because numbers and strings of hexadecimal digits look the same in TOML.
+    value = json.dumps(pinned.value)
     for old in re.finditer(rf"(?<={pinned.PINNED_KEY})[\"']?\s*=\s*([^\s,#}}]+)", text):
         changed = text[: old.start(1)] + value + text[old.end(1) :]
-        # Comments and other entries can contain the same value. Only one change has the right effect.
+        # The old value can occur several times, e.g. in comments or other entries. Try to replace each
+        # occurrence, until reading the changed text gives the wanted entry. A wrong replacement can break the
+        # TOML.
         with suppress(tomllib.TOMLDecodeError):
             if tomllib.loads(changed.removeprefix("\ufeff")) == tables:
                 write_whole(path, changed)

@@ -1,4 +1,4 @@
-"""Re-evaluates the public runs behind published results and compares every published value."""
+"""Evaluates public runs again, and compares their values with the published ones."""
 
 import re
 import warnings
@@ -43,20 +43,21 @@ from touche.trec.framed import Columns, Table
 from touche.trec.runs import read_run
 
 EQUAL = "equal"
-OTHER_FILE = "not the published file"  # its MD5 is another one
+OTHER_FILE = "not the published file"  # the file on this machine doesn't have the published run's md5
 NOT_HERE = "not here"
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A published result next to its run's value.
+    """A published result, and the value that was computed with the public run.
 
     Attributes:
         row: the published result.
         verdict: ``equal``, ``different``, ``not the published file``, ``not here`` (the run or the qrels),
             ``run public, not listed yet`` or ``run not public``.
         value: the public run's value, rounded like the published one; None if it wasn't evaluated.
-        remark: why there is no value although the run is here, or in which topics it differs; may be empty.
+        remark: if the run is on this machine but couldn't be evaluated, the reason; if its value differs, the
+            topics on which it does. May be empty.
         url: the address of the run or its archive; empty if the run isn't listed.
         topics: the topics whose values differ, where they are published.
         is_expected: whether the index of public runs lists this verdict, and the same difference, for the
@@ -88,7 +89,9 @@ class Cell:
 
     @property
     def is_broken(self) -> bool:
-        """Whether something has changed: the run's file, or what is listed of its value."""
+        """Whether something is not as it should be: the run's file isn't the published one, or its value
+        isn't as the index says.
+        """
         return self.verdict == OTHER_FILE or not self.is_expected
 
 
@@ -105,13 +108,13 @@ def check_published(
         datasets: task ids; if empty, all tasks.
         output: a JSON file for the cells; None for no file.
         junit: a JUnit XML file; None for no file.
-        update: write to the index of public runs which runs were checked, and which values differ.
+        update: whether to write to the index of public runs which runs were checked and which values differ.
 
     Returns:
         A ``Cell`` per published value over all topics.
 
     Raises:
-        ToucheError: if a named task has no public run or none that is here.
+        ToucheError: if a named task has no public runs, or none of them is on this machine.
     """
     ids = list(dict.fromkeys([datasets] if isinstance(datasets, str) else datasets))
     json_file = optional_path("output", output)
@@ -139,7 +142,7 @@ def check_published(
 
 
 def _cells(task: Task, *, is_named: bool, update: bool = False) -> Iterator[Cell]:
-    """Yields a cell per published value of a task.
+    """Yields a cell for each published value of a task.
 
     Args:
         task: the task.
@@ -147,8 +150,9 @@ def _cells(task: Task, *, is_named: bool, update: bool = False) -> Iterator[Cell
         update: as for ``check_published``.
     """
     qrels_are_here = all(find("qrels", judgments.file) for judgments in task.qrels.values())
-    cells = dict[Published, Cell]()  # of results whose run is public
-    teams_with_missing_rows = set[str]()  # whose rows only the tag in a missing run would tell
+    cells = dict[Published, Cell]()  # the cells of results whose run is public
+    # Teams with a run that is missing, whose results could only be told from the tag in its file.
+    teams_with_missing_rows = set[str]()
     index = public_runs(task)
     for repository, run in watched(index.runs, task.id, "runs", len(index.runs)):
         source = public_run_source(task.id, repository, run)
@@ -176,7 +180,7 @@ def _cells(task: Task, *, is_named: bool, update: bool = False) -> Iterator[Cell
 
 
 def _with_expectation(cell: Cell, run: PublicRun) -> Cell:
-    """Returns a cell of a run that says whether it's as the index of public runs says."""
+    """Sets a cell's ``is_expected`` by comparing it with what the index of public runs says about the run."""
     expected = next((other for other in run.different if other.name == value_name(cell.row)), None)
     if expected is None:
         return replace(cell, is_expected=cell.verdict == EQUAL)
@@ -190,7 +194,9 @@ def _with_expectation(cell: Cell, run: PublicRun) -> Cell:
 
 
 def _difference(source: Source, path: Path, task: Task) -> str:
-    """Returns how a run differs from the index and what to do; empty if it doesn't."""
+    """Returns a sentence if a run's file doesn't have the checksum in the index, with what to do; otherwise
+    empty.
+    """
     status = verify(source)
     remedy = f"delete {path}, and get it with: touche data fetch {task.id} --runs"
     return f"not evaluated, because {status.remark}; {remedy}" if status.word == DIFFERS else ""
@@ -200,9 +206,11 @@ def cells_of_run(task: Task, path: Path, rows: Sequence[Published], url: str) ->
     """Evaluates a run. Yields a cell for each of its published results, rounded like it."""
     measures = list(dict.fromkeys(row.measure for row in rows))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # nobody can change the ties and unjudged documents of these runs
+        # No warnings about ties and unjudged documents, because these runs won't be changed any more.
+        warnings.simplefilter("ignore")
         scores = evaluate(path, task.id, measure=measures)
-    # A run's values are printed alike, but cards drop trailing zeros. BEIR's have up to five decimals.
+    # All values of a run are published with the same number of decimals, but trailing zeros aren't on the
+    # card, so take the largest number. Values from BEIR's paper have up to five.
     most = max(len(f"{Decimal(repr(row.value)):f}".partition(".")[2]) for row in rows)
     decimals = task.decimals if most <= task.decimals[-1] else [most]
     by_name = {(score.dimension, score.measure, score.evaluator): score for score in scores}
@@ -230,7 +238,9 @@ def cells_of_run(task: Task, path: Path, rows: Sequence[Published], url: str) ->
 
 
 def _different_topics(row: Published, values: Mapping[str, float]) -> tuple[str, ...]:
-    """Returns the topics in which a run's values aren't the published ones; none if none are published."""
+    """Returns the topics on which a run's value isn't the published one. Empty if values of topics aren't
+    published.
+    """
     published = topic_values(row)
     if isinstance(published, str):
         return ()
@@ -238,12 +248,12 @@ def _different_topics(row: Published, values: Mapping[str, float]) -> tuple[str,
 
 
 def _difference_of(cell: Cell) -> Difference:
-    """Returns what the index of public runs lists for a value that isn't equal."""
+    """Returns the record to write into the index of public runs for a value that differs."""
     return Difference(name=value_name(cell.row), got=cell.value, topics=cell.topics)
 
 
 def _update_index(path: Path, run: PublicRun, cells: Sequence[Cell]) -> None:
-    """Marks a run as checked in its index, which lists one run per line.
+    """Changes a run's line in the index: marks it as checked, and lists the values that differ.
 
     Raises:
         InputError: if the run isn't on a line of its own.
@@ -265,7 +275,7 @@ def _update_index(path: Path, run: PublicRun, cells: Sequence[Cell]) -> None:
 
 
 def _as_toml(difference: Difference) -> str:
-    """Returns a difference as an inline table."""
+    """Returns a difference as an inline table in TOML."""
     keys = [f'name = "{difference.name}"']
     if difference.got is not None:
         keys.append(f"got = {difference.got}")
@@ -276,7 +286,7 @@ def _as_toml(difference: Difference) -> str:
 
 
 def _evaluator(row: Published) -> str:
-    """Returns the evaluator of a published value; in 2020, whose tables name none, it was trec_eval."""
+    """Returns the evaluator of a published value. If the table names none, as in 2020, it was trec_eval."""
     return row.evaluator or ("touche" if row.dimension == STANCE else "trec_eval")
 
 

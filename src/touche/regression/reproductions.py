@@ -1,4 +1,4 @@
-"""The baselines' published values, and what their reruns scored."""
+"""Lists the published values of baselines, together with the scores of reruns."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -22,16 +22,18 @@ from touche.regression.log import LOG_FILE, LoggedScore, read_log
 from touche.regression.outcomes import PASSED, same_as_published
 from touche.trec.framed import Columns, Table
 
-_SOURCE = attrgetter("dataset", "date", "by", "commit", "run", "md5")  # the same in all rows of one rerun
+# These columns are the same in all rows of one rerun.
+_SOURCE = attrgetter("dataset", "date", "by", "commit", "run", "md5")
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """A baseline's published value with its reruns, or its score on a sample if nothing is published.
+    """A baseline's published value with its reruns. If nothing is published, the baseline's score on a
+    sample.
 
-    Its columns are the ``baseline``, ``command``, ``dataset``, ``dimension``, ``measure``, ``evaluator``,
-    ``published`` value, ``tolerance`` and ``source`` of the expected score, the score on the ``sample``, and
-    the other attributes.
+    The first columns of tables describe the expected score: ``baseline``, ``command``, ``dataset``,
+    ``dimension``, ``measure``, ``evaluator``, ``published`` value, ``tolerance`` and ``source``. Then come
+    the score on the ``sample`` and the other attributes.
 
     Attributes:
         expected: the score that a rerun must reach: the published value or, if nothing is published, our
@@ -40,7 +42,8 @@ class Reproduction:
             a sample contains only some of the documents. ``on_sample.judged`` is the judged share of its
             first results.
         on_corpus: the last rerun on the whole corpus that was within the tolerance, or None.
-        on_topics: this dimension in the last rerun of published topic values, whatever it gave, or None.
+        on_topics: the row for this dimension from the last rerun on topics with published values, whatever
+            its result; None if there is no such rerun.
         on_sample: the last rerun on the sample that was within the tolerance, or None.
         missing: why the published value hasn't been rerun within its tolerance; empty if it has.
     """
@@ -73,17 +76,19 @@ class Reproduction:
 
     @property
     def dataset(self) -> str:
-        """The task's id, which also stands for the whole corpus."""
+        """The id of the dataset with the task's whole corpus, which is the task's id."""
         return _task_id(self.expected)
 
     @property
     def tolerance(self) -> float | None:
-        """How far a rerun may be off; None without a published value."""
+        """By how much a rerun's value may differ from the published one; None if nothing is published."""
         return self.expected.tolerance if self.expected.kind == PUBLISHED else None
 
     @property
     def rerun(self) -> str:
-        """The command for a rerun; on the sample if nothing is published."""
+        """The command that reruns the baseline on the whole corpus, or on the sample if nothing is
+        published.
+        """
         return rerun_command(self.expected)
 
     @property
@@ -94,31 +99,32 @@ class Reproduction:
 
     @property
     def last(self) -> LoggedScore | None:
-        """The last rerun within the tolerance: on the whole corpus, or else on some topics, or else on the
-        sample.
+        """The last rerun that was within the tolerance. A rerun on the whole corpus is preferred to one on
+        topics with published values, and that to one on the sample.
         """
         green_topics = self.on_topics if self.reproduces_topics else None
         return self.on_corpus or green_topics or self.on_sample
 
     @property
     def reproduces_topics(self) -> bool:
-        """Whether the last rerun on single topics reproduced all their published values."""
+        """Whether the last rerun on topics with published values reproduced all these values."""
         return bool(self.on_topics and self.on_topics.reproduced == self.on_topics.topics)
 
 
 def reproductions(task: str | None = None) -> Table[Reproduction]:
     """Returns the shipped baselines' published values, each with our score on a sample and its reruns.
 
-    The values come from each expected.toml, the reruns from ``baselines/reproductions.csv``, the log that
-    ``regress`` can append to. A rerun only counts if it's within the tolerance of the current value.
+    The values are read from each baseline's expected.toml. The reruns are read from the log
+    ``baselines/reproductions.csv``, to which ``regress`` can append. A rerun only counts if it's within the
+    tolerance of the current value.
 
     Args:
         task: the task's id; None for all tasks.
 
     Returns:
-        A ``touche.regression.reproductions.Reproduction`` per value, sorted by baseline and dataset. If a
-        baseline has no published value on a dataset, its first score on the sample stands in. The notes say
-        whether reruns on single topics are the same system.
+        A ``touche.regression.reproductions.Reproduction`` per value, sorted by baseline and dataset. If no
+        value is published for a baseline on a dataset, there is a record with its first score on the sample
+        instead. The notes say whether reruns on topics with published values are the same system.
 
     Raises:
         ToucheError: if there is no such task, or an expected.toml or the log is damaged.
@@ -139,8 +145,10 @@ def reproductions(task: str | None = None) -> Table[Reproduction]:
 
 
 def _notes(records: Sequence[Reproduction]) -> Iterator[str]:
-    """Yields what reruns on single topics and on whole corpora show."""
-    rows = [record.on_topics for record in records if record.on_topics]  # one per dimension
+    """Yields sentences that say what can be concluded from reruns on topics with published values, and from
+    those on whole corpora.
+    """
+    rows = [record.on_topics for record in records if record.on_topics]  # one row per dimension
     by_run = group_by(rows, lambda row: (row.baseline, row.dataset))
     for (command, dataset), rows_of_run in by_run.items():
         yield f"{command} on {dataset}: {verdict_on_topics(rows_of_run)}"
@@ -149,11 +157,12 @@ def _notes(records: Sequence[Reproduction]) -> Iterator[str]:
 
 
 def verdict_on_topics(rows: Sequence[LoggedScore]) -> str:
-    """Returns whether a logged rerun of topic values is the same system as the published run, in sentences.
+    """Returns sentences that say whether a logged rerun on topics with published values is the same system as
+    the published run.
 
     Args:
-        rows: the rerun's rows, one per dimension. If a topic differs, its value isn't in the log, so only the
-            equal ones are counted.
+        rows: the rerun's rows, one per dimension. The log contains only the number of equal values, and not
+            the values themselves, so only these can be used.
     """
     reproduced = sum(row.reproduced or 0 for row in rows)
     total = sum(row.topics or 0 for row in rows)
@@ -167,9 +176,9 @@ def verdict_on_topics(rows: Sequence[LoggedScore]) -> str:
 
 
 def _reproductions(name: str, log: Sequence[LoggedScore]) -> list[Reproduction]:
-    """Returns a baseline's published values. For tasks without any, it returns one score on the sample.
-
-    It prefers a score in the dimension and with the evaluator of published results.
+    """Returns a record for each of a baseline's published values. If nothing is published for a task, returns
+    one record with a score on the sample, if possible in the dimension and with the evaluator of the task's
+    published results.
     """
     entries = read_expected(name)
     scores = [entry for entry in entries if isinstance(entry, ExpectedScore) and entry.needs_rerun]
@@ -191,7 +200,9 @@ def _reproductions(name: str, log: Sequence[LoggedScore]) -> list[Reproduction]:
 
 
 def is_scored_as_published(score: ExpectedScore) -> bool:
-    """Returns whether published results of the task have the same dimension, measure and evaluator."""
+    """Returns whether the task has published results with the same dimension, measure and evaluator as this
+    score.
+    """
     kind = (score.dimension, score.measure, score.evaluator)
     published = tasks.task(_task_id(score)).published
     return any((row.dimension, row.measure, row.evaluator) == kind for row in published)
@@ -203,11 +214,11 @@ def _reproduction(
     expected_topics: Sequence[ExpectedTopics],
     log: Sequence[LoggedScore],
 ) -> Reproduction:
-    """Adds the reruns to an entry.
+    """Returns the record for an entry, with its reruns.
 
     Args:
         entry: a published value, or a score on a sample if nothing is published.
-        sample: the same command's score on the sample, with the same dimension and evaluator, or None.
+        sample: the entry for the same command, dimension and evaluator on the sample; None if there is none.
         expected_topics: the baseline's published topic values.
         log: the log of reruns.
     """
@@ -220,12 +231,12 @@ def _reproduction(
         other for other in expected_topics if (other.command, _task_id(other)) == (entry.command, task.id)
     ]
     same_dimension = [other for other in same_run if is_published and entry.dimension in other.dimensions]
-    # How many topics each dataset of single topics has.
+    # The number of topics with published values, by dataset.
     topics_by_dataset = {
         other.dataset: len(tasks.dataset(other.dataset)[0].only_topics) for other in same_dimension
     }
-    # Rows about means have no number of topics. If the number differs, the choice of topics has
-    # changed since.
+    # Only use rows with this number of topics. Rows about means have none, and if a row's number differs, the
+    # choice of topics has changed since then.
     command, dimension, evaluator = key
     rows_on_topics = [
         row
@@ -234,7 +245,8 @@ def _reproduction(
         and row.topics
         and row.topics == topics_by_dataset.get(row.dataset)
     ]
-    # One rerun has a row per dimension. Only these say together whether it's the same system.
+    # All rows of the last rerun: there is one per dimension, and all are needed to tell whether it's the same
+    # system.
     last_on_topics = [row for row in rows_on_topics if _SOURCE(row) == _SOURCE(rows_on_topics[-1])]
     of_dimension = [row for row in last_on_topics if row.dimension == dimension]
     on_corpus = _last_green(entry, reruns_on_corpus)
@@ -257,9 +269,8 @@ def _reproduction(
 
 
 def _key(entry: ExpectedScore) -> tuple[str, str, str]:
-    """Returns what an entry shares with log rows and with entries for other datasets.
-
-    These are the baseline with its options, the dimension (or the value's other name), and the evaluator.
+    """Returns what identifies the same score in log rows and in entries for other datasets: the baseline with
+    its options, the dimension (or what the value is called instead), and the evaluator.
     """
     value_name, evaluator = entry.value_name_and_evaluator
     return entry.command, value_name, evaluator
@@ -270,7 +281,9 @@ def _task_id(entry: ExpectedScore | ExpectedTopics) -> str:
 
 
 def _last_green(entry: ExpectedScore, log: Iterable[LoggedScore]) -> LoggedScore | None:
-    """Returns the last log row that's within the entry's current tolerance of its current value."""
+    """Returns the last row in the log whose value is within the tolerance of the expected value, given the
+    value and the tolerance that the entry has now.
+    """
     rows = [row for row in log if row.dataset == entry.dataset and row.expected == entry.value]
     green = [row for row in rows if row.verdict == PASSED and entry.accepts(row.got)]
     return green[-1] if green else None

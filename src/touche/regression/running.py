@@ -110,17 +110,17 @@ def regress(
     log_of_reruns = optional_path("record", record)
     check_text("by", by)
     check_text("run_url", run_url)
-    # The summary can be a device, such as /dev/stdout.
+    # The summary isn't checked, because it can be a device, such as /dev/stdout.
     files = [file for file in (json_file, junit_file, log_of_reruns) if file]
     for file in filter(None, [*files, markdown_file]):
         if not file.parent.is_dir():
             raise ToucheError(f"{file.parent} is not a directory; create it, or choose another place")
     check_log(log_of_reruns, by, run_url)
     if folder:
-        # Report a missing package before the runs instead of after them.
+        # Raise an error now if the package is missing, and not after all runs.
         imported("jinja2", "analysis")
         imported("matplotlib", "analysis")
-    # The first outcomes are for baselines whose expected.toml has no entries or can't be read.
+    # There are already outcomes for baselines whose expected.toml has no entries or can't be read.
     expected, outcomes = read_expectations(names_or_paths("baseline", baselines), ids)
     runs = {(entry.command, entry.dataset) for entry in expected if entry.needs_rerun}
     if run_url and len(runs) > 1:
@@ -129,14 +129,16 @@ def regress(
     check_outputs(files, [baseline_folder(entry.baseline) / EXPECTED_FILE for entry in expected])
     if folder:
         make_folder(folder)
-    # Before the log changes, which may be a file of the same clone.
+    # Get the commits now: the log may be in the same clone, and when rows have been appended, files differ
+    # from the commit.
     names_to_log = {entry.baseline for entry in expected} if log_of_reruns else ()
     commits = {name: _clean_commit(baseline_folder(name)) for name in names_to_log}
-    appended = 0  # rows in the log
+    appended = 0  # how many rows were appended to the log
     keep = folder / "runs" if folder else None
     for outcome in rerun(expected, RUNNERS[runner], limits, log, twice=twice, keep=keep):
         outcomes.append(outcome)
-        _write_files(outcomes, json_file)  # so that an interrupted job leaves its results
+        # Write after each result, so that they aren't lost if the job is interrupted.
+        _write_files(outcomes, json_file)
         if log_of_reruns:
             commit = commits.get(outcome.expected.baseline, "")
             rows = [replace(row, commit=commit, run=run_url) for row in logged_scores(outcome, by)]
@@ -153,7 +155,9 @@ def regress(
 
 
 def _clean_commit(folder: Path) -> str:
-    """Returns a folder's commit; empty if there is none, or files differ from it."""
+    """Returns the commit of the repository that a folder is in. Empty if there is no repository, or if files
+    differ from the commit.
+    """
     revision = origin(folder, has_run=False)["revision"]
     return revision if re.fullmatch("[0-9a-f]{40}", revision) else ""
 
@@ -164,7 +168,9 @@ def _write_files(
     junit_file: Path | None = None,
     markdown_file: Path | None = None,
 ) -> None:
-    """Writes all outcomes as JSON and JUnit XML, and appends them as Markdown."""
+    """Writes all outcomes to the JSON file and the JUnit file, and appends them as Markdown to the summary,
+    if these were requested.
+    """
     if json_file:
         write_whole(json_file, json_text(Table(Outcome, tuple(outcomes))))
     if junit_file:
@@ -190,7 +196,7 @@ def _write_page(outcomes: Sequence[Outcome], folder: Path, runner: str, command:
         scored = [replace(scored_run, name=names[scored_run.run.path]) for scored_run in scored]
         try:
             parts.append(task_report(scored, tasks.dataset(dataset)[0], dataset))
-        except Exception as error:  # a faulty run must not prevent the page
+        except Exception as error:  # the page is written even if the report on one run fails
             remarks.append(f"There is no report on {dataset}: {error}.")
     report = Report(
         title="Regression of the baselines of Touché",
@@ -210,8 +216,8 @@ def read_expectations(names: Sequence[str], datasets: Sequence[str]) -> tuple[li
         datasets: dataset ids; if empty, all.
 
     Returns:
-        The expectations, and an outcome for each baseline without any: its file is unreadable, or has no
-        entry for the datasets.
+        The expectations, and an outcome for each baseline that has none, because its file can't be read or
+        has no entry for the datasets.
 
     Raises:
         ToucheError: if a baseline or dataset is unknown, or there is no expectation.
@@ -228,17 +234,20 @@ def read_expectations(names: Sequence[str], datasets: Sequence[str]) -> tuple[li
             outcomes.append(failed(Expected(baseline=name), error))
             continue
         expected += entries
-        if names and not entries:  # most baselines have no entry for a given dataset
+        # If no baselines were named, this is no problem: most baselines have no entry for a given dataset.
+        if names and not entries:
             remark = f"no entry in {EXPECTED_FILE} for {', '.join(datasets)}"
             outcomes.append(Outcome(Expected(baseline=name), NOTHING_EXPECTED, remark=remark))
-    # An unreadable file is an outcome to report.
+    # Raise an error if there is nothing to do. But if a file couldn't be read, there is an outcome to report.
     if not expected and all(outcome.verdict == NOTHING_EXPECTED for outcome in outcomes):
         raise ToucheError(_why_nothing_is_expected(datasets))
     return expected, outcomes
 
 
 def _why_nothing_is_expected(datasets: Sequence[str]) -> str:
-    """Returns the error for baselines and datasets for which nothing is expected."""
+    """Returns the message of the error that is raised if nothing is expected for the named baselines and
+    datasets.
+    """
     if datasets and not any(read_expected(name, datasets) for name in shipped_baselines()):
         problem = f"no shipped baseline has an expected score on {' or '.join(datasets)}"
         return f"{problem}; to run those that fit, use: touche run all -i {datasets[0]} -o out"
@@ -254,11 +263,11 @@ def rerun(
     twice: bool = False,
     keep: Path | None = None,
 ) -> Iterator[Outcome]:
-    """Runs each baseline on each available dataset, and checks its values in both directions.
+    """Runs each baseline on each available dataset, and compares its values with the expected ones.
 
-    A score that is higher than expected fails too, because the baseline has changed. Values reported for
-    another implementation are compared, but can't fail. If one baseline fails on one dataset, that's an
-    outcome, and the regression continues.
+    A score that is higher than expected is a failure, too, because it shows that the baseline has changed.
+    Values reported for another implementation are compared, but can't fail. If a baseline fails on a dataset,
+    this becomes the outcome, and the regression continues.
 
     Args:
         expected: the expectations.
@@ -272,7 +281,7 @@ def rerun(
     def run(job: Job) -> Usage:
         return runner(job, limits, lambda line: say(f"  {line}"))
 
-    # A group's entries share one run.
+    # All entries for the same baseline, options and dataset are compared with the same run.
     groups = group_by(expected, lambda entry: (entry.command, entry.dataset))
     for group in bar("running", "runs", len(groups), over=groups.values()):
         outcomes = list[Outcome]()
@@ -298,7 +307,9 @@ def rerun(
 
 
 def _is_available(entry: Expected) -> bool:
-    """Returns whether the files we need are here: qrels, an official run, or topics and corpus."""
+    """Returns whether the files that an entry needs are on this machine: qrels, and an official run or topics
+    and corpus.
+    """
     has_qrels = all(find("qrels", file) for file in entry.judgments)
     has_run = not entry.run or find("runs", entry.run) is not None
     return has_qrels and has_run and (not entry.needs_rerun or has_dataset(entry.dataset))
@@ -341,7 +352,7 @@ def _rerun_outcomes(
 
 
 def _in_all_dimensions(dataset_id: str, scores: Scores) -> list[Scored]:
-    """Returns the scores that a report shows: those in each dimension whose qrels are usable."""
+    """Returns a run's scores for a report: in each dimension, unless its qrels are missing or broken."""
     task, _ = tasks.dataset(dataset_id)
     scored = list[Scored]()
     for dimension in task.qrels:
@@ -351,16 +362,17 @@ def _in_all_dimensions(dataset_id: str, scores: Scores) -> list[Scored]:
 
 
 def _agreements(outcomes: Sequence[Outcome], run: Run) -> list[Overlap]:
-    """Returns how a rerun agrees with the official runs of its entries. Warns if they can't be compared.
+    """Returns how well a rerun agrees with the official runs that its entries name. If they can't be
+    compared, there is a warning.
 
     Args:
         outcomes: a group's outcomes. If one failed, its official run may be unreadable, and is left out.
         run: the rerun.
     """
     agreements = list[Overlap]()
-    entry = outcomes[0].expected  # all have the same baseline, options and dataset
+    entry = outcomes[0].expected  # any of them, because all have the same baseline, options and dataset
     names = [outcome.expected.run for outcome in outcomes if outcome.verdict not in (FAILED, MISSING)]
-    for name in dict.fromkeys(filter(None, names)):  # each once; most entries have none
+    for name in dict.fromkeys(filter(None, names)):  # without duplicates; most entries name no official run
         labels = (f"runs/{name}", f"{entry.command} on {entry.dataset}")
         try:
             agreements += official_agreements(locate("runs", name), run, entry.dataset, labels)
@@ -370,7 +382,9 @@ def _agreements(outcomes: Sequence[Outcome], run: Run) -> list[Overlap]:
 
 
 def _copy_run(job: Job, folder: Path) -> Path:
-    """Copies a job's run; its new name consists of dataset, baseline and options."""
+    """Copies a job's run into a folder. The copy's name consists of the dataset, the baseline and its
+    options.
+    """
     options = [word.lstrip("-").replace("/", "-") for word in job.arguments]
     copy = folder / job.input.replace("/", "-") / f"{'-'.join([job.name, *options])}.txt"
     make_folder(copy.parent)

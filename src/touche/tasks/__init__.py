@@ -1,6 +1,6 @@
-"""Find tasks by id. A card is read when it's needed.
+"""Finds tasks by id. A task's card is only read when the task is needed.
 
-Cards ship with the project, or are in the subfolder tasks/ of a ``TOUCHE_DATA`` folder.
+Some cards ship with the project. Users' cards are in the subfolder tasks/ of a folder in ``TOUCHE_DATA``.
 """
 
 import logging
@@ -55,7 +55,9 @@ _read_once = cache(read_card)
 
 
 def data_folders() -> list[Path]:
-    """Returns the folders in ``TOUCHE_DATA``, separated as in PATH. Earlier folders win."""
+    """Returns the folders in ``TOUCHE_DATA``, which are separated as in PATH. If a file is in several
+    folders, the one in the earliest folder is used.
+    """
     return [Path(folder) for folder in os.environ.get("TOUCHE_DATA", "").split(os.pathsep) if folder]
 
 
@@ -65,7 +67,7 @@ def data_folder(task_id: str) -> Path | None:
 
 
 def ids() -> list[str]:
-    """Returns all task ids, from the card file names. No card is read."""
+    """Returns the ids of all tasks. They are the file names of the cards, so no card is read."""
     return list(_cards())
 
 
@@ -95,15 +97,16 @@ def task(task_id: str) -> Task:
     if _card(name.rpartition("/")[0]):
         return dataset(name)[0]
     remedy = choice_of_id(name, _cards())
-    if is_file(name) or not isinstance(task_id, str):  # probably a second run, or qrels
+    # The user probably passed a second run, or qrels, in place of the id.
+    if is_file(name) or not isinstance(task_id, str):
         remedy = "pass the id of a task; pass several runs as a list, and qrels by qrels="
     raise ToucheError(f"there is no task {quoted(task_id)}; {remedy}")
 
 
 def datasets() -> list[str]:
-    """Returns all dataset ids: ``TASK`` for the whole corpus, ``TASK/NAME`` for others.
-
-    A card that isn't TOML counts as one dataset; ``dataset`` reports its errors.
+    """Returns the ids of all datasets: ``TASK`` for a dataset with a task's whole corpus, ``TASK/NAME`` for
+    the others. A card that isn't TOML counts as one dataset, so that ``dataset`` can report the card's
+    errors.
     """
     return [
         dataset_with(task_id, name)
@@ -113,14 +116,15 @@ def datasets() -> list[str]:
 
 
 def is_dataset(dataset_id: str) -> bool:
-    """Returns whether ``dataset`` knows an id, including ``TASK/full``. Reads at most one card."""
+    """Returns whether there is a dataset with this id; ``TASK/full`` counts, too. Reads at most one card."""
     task_id, name = _task_and_corpus(dataset_id)
     card = _card(task_id)
     if card is None:
         return False
     try:
         return name in _read_once(card).corpora
-    except ToucheError:  # ``dataset`` reports the broken card, but we can still read its corpora
+    # The card is broken, which ``dataset`` reports; the names of its corpora can be read nevertheless.
+    except ToucheError:
         return name in ("full", *_corpus_names(card))
 
 
@@ -144,17 +148,21 @@ def dataset(dataset_id: str) -> tuple[Task, Corpus]:
 
 
 def choice_of_id(name: str, known: Iterable[str], otherwise: str = "") -> str:
-    """Like ``errors.choice``, for ids of tasks or datasets. Also knows ids of other systems."""
-    is_of_task = _card(name.rpartition("/")[0]) is not None  # only the dataset's own name is unknown
+    """Suggests known ids for an unknown one, like ``errors.choice``. Also recognizes ids that other systems
+    use for the same tasks and datasets.
+    """
+    # If True, the task is known, and only the name after the slash isn't.
+    is_of_task = _card(name.rpartition("/")[0]) is not None
     *others, last = ([] if is_of_task else candidates(name, _cards())) or [""]
     if last:
         return f"did you mean {', '.join(others)}{' or ' * bool(others)}{last}?"
-    # A similar id of another year is another task.
+    # If no task has the year in the name, suggest nothing similar: the same id with another year is another
+    # task.
     return choice(name if is_of_task or not has_unknown_year(name, _cards()) else "", known, otherwise)
 
 
 def _task_and_corpus(dataset_id: str) -> tuple[str, str]:
-    """Splits a dataset id into task id and corpus name; both may be unknown."""
+    """Splits a dataset's id into the task's id and the corpus' name. Both may be unknown."""
     if _card(dataset_id):  # a task id may contain a slash, e.g. spot-check/arguments
         return dataset_id, "full"
     task_id, _, name = dataset_id.rpartition("/")
@@ -162,10 +170,10 @@ def _task_and_corpus(dataset_id: str) -> tuple[str, str]:
 
 
 def check_name(card: Path) -> None:
-    """Checks that a card in ``TOUCHE_DATA`` doesn't have a shipped card's name.
+    """Checks that a user's card doesn't have the same name as a shipped card.
 
     Raises:
-        InputError: if it does.
+        InputError: if it has.
     """
     task_id = card_id(card)
     is_of_user = realpath(card) in map(realpath, _cards_of_user(task_id))
@@ -175,15 +183,20 @@ def check_name(card: Path) -> None:
 
 
 def _cards() -> dict[str, Path]:
-    """Returns the cards by task id. Shipped cards win."""
-    folders = reversed(data_folders())  # so that earlier folders win
+    """Returns the path of each task's card by the task's id. If a user's card has the same name as a shipped
+    one, the shipped one is returned.
+    """
+    # Earlier folders come last, so that their cards overwrite those from later folders.
+    folders = reversed(data_folders())
     cards = (card for folder in folders for card in (folder / "tasks").glob("[!.]*.toml"))
     user_cards = {card_id(card): card for card in cards if card.is_file()}
     return dict(sorted((user_cards | _shipped()).items()))
 
 
 def _card(task_id: str) -> Path | None:
-    """Returns a task's card without listing the user's folders; None if unknown."""
+    """Returns the path of a task's card; None if there is no such task. Doesn't list the user's folders,
+    which can be slow.
+    """
     return _shipped().get(task_id) or next(iter(_cards_of_user(task_id)), None)
 
 
@@ -196,7 +209,7 @@ def _shipped() -> dict[str, Path]:
 
 def _cards_of_user(task_id: str) -> list[Path]:
     """Returns the task's cards in ``TOUCHE_DATA``, at most one per folder."""
-    if "/" in task_id or task_id.startswith("."):  # we don't search subfolders and hidden files
+    if "/" in task_id or task_id.startswith("."):  # a user's card is neither in a subfolder nor hidden
         return []
     cards = (folder / "tasks" / f"{task_id}.toml" for folder in data_folders())
     return [card for card in cards if is_file(card)]
@@ -204,7 +217,7 @@ def _cards_of_user(task_id: str) -> list[Path]:
 
 @cache
 def _corpus_names(card: Path) -> Iterable[str]:
-    """Returns the names of a card's corpora, even if the card has other errors."""
+    """Returns the names of the corpora on a card, even if other parts of the card have errors."""
     try:
         corpora = read_toml(card).get("corpora")
     except ToucheError:

@@ -1,4 +1,4 @@
-"""Task cards: TOML files, decoded into strict records."""
+"""Reads task cards: TOML files, in which unknown keys and wrong types are errors."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -26,7 +26,8 @@ from touche.tasks.task_records import (
     card_id,
 )
 
-_FRONT_PAGE = "index"  # the gallery names each page after its task
+# No task may have this id, because the gallery names each page after its task and has an index page.
+_FRONT_PAGE = "index"
 
 Texts = Annotated[tuple[Text, ...], Meta(min_length=1)]
 
@@ -60,7 +61,7 @@ class _Rankings(Strict, frozen=True):
     topics: Count | None = None
 
     def __post_init__(self) -> None:
-        if self.measure:  # ``_Card`` reports a missing one
+        if self.measure:  # if it's missing, ``_Card`` reports that
             measure_of(self.measure)
 
 
@@ -125,8 +126,8 @@ class _Card(Strict, frozen=True):
         self._check_tables()
 
     def _check_tables(self) -> None:
-        """Rejects published values without a measure, for judgments that the card doesn't name, or of a run
-        that is already in the table.
+        """Raises an error if a table of published values names no measure, if it's for judgments that aren't
+        on the card, or if it contains a run twice.
         """
         if self.results_note and (self.published or self.stance):
             raise ValueError("results_note says why there are no results, but the card has some; remove it")
@@ -155,10 +156,11 @@ class _Card(Strict, frozen=True):
 
 
 def _check_tags(rows: Sequence[tuple[str, str, str]]) -> None:
-    """Rejects a second result of one run. A tag can be missing, because not all tables print them.
+    """Raises an error if a run has two results. Tags can be missing, because not all published tables contain
+    them; such rows aren't checked.
 
     Args:
-        rows: what a result is about, the team and the tag.
+        rows: for each result, what it is about (such as the dimension), the team and the tag.
     """
     for (_, team, tag), number in Counter(row for row in rows if row[2]).items():
         if number > 1:
@@ -166,7 +168,9 @@ def _check_tags(rows: Sequence[tuple[str, str, str]]) -> None:
 
 
 def _check_measure(key: str, measure: str, example: str) -> None:
-    """Rejects a table without a measure: its values must not change when the task's measure does."""
+    """Raises an error if a table names no measure. The task's measure isn't used as a default, because it can
+    change, while published values stay the same.
+    """
     if not measure:
         raise ValueError(f'{key}: measure is missing; add the measure of these values: measure = "{example}"')
 
@@ -182,11 +186,11 @@ def read_card(path: Path) -> Task:
     if card.id != task_id:
         problem = f"id: {card.id!r} differs from the name of the file"
         raise InputError(path, problem, f"write {task_id!r}, or rename the file")
-    if task_id.casefold() == _FRONT_PAGE:  # some file systems ignore case
+    if task_id.casefold() == _FRONT_PAGE:  # compared without case, because some file systems ignore it
         problem = f"id: {task_id!r} is the name of the gallery's front page"
         raise InputError(path, problem, "change the name of the file and its id")
     attributes = asdict(card)
-    del attributes["stance"]  # they become published rows below
+    del attributes["stance"]  # these tables become rows of ``published`` below
     attributes["measure"] = measure_of(card.measure)
     attributes["published"] = (*_best_first([*_rows_of_rankings(card)]), *_best_first(_rows_of_stances(card)))
     return Task(**attributes)
@@ -245,6 +249,8 @@ def _rows_of_stances(card: _Card) -> list[Published]:
 
 
 def _best_first(rows: Sequence[Published]) -> list[Published]:
-    """Sorts each kind by descending value. Kinds keep the card's order."""
+    """Sorts the rows of each kind (see ``Published.kind``) by descending value. The kinds stay in the card's
+    order.
+    """
     kinds = list(dict.fromkeys(row.kind for row in rows))
     return sorted(rows, key=lambda row: (kinds.index(row.kind), -row.value))

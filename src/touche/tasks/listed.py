@@ -11,12 +11,12 @@ class ListedTask:
     """A task in the list.
 
     Attributes:
-        id: such as ``touche-2021-task-1``.
+        id: the task's id, such as ``touche-2021-task-1``.
         title: the title.
         unit: the ranked unit, such as ``argument``.
-        measure: such as ``nDCG@5``.
+        measure: the task's measure, such as ``nDCG@5``.
         dimensions: the judged dimensions, such as ``relevance``.
-        datasets: the dataset ids, the whole collection first.
+        datasets: the ids of the task's datasets. The dataset with the whole collection comes first.
         published: the number of published results.
         url: the task's web page.
     """

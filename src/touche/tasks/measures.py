@@ -26,8 +26,9 @@ _PARAMETER_RANGES = {
     "beta": (0, 100),
     "p": (0, 0.99),
 }
-_LARGEST_GAIN = 1000  # trec_eval's memory and time grow with it
-# trec_eval's names. If the value ends in @, a number such as _5 or .5 is the cutoff.
+_LARGEST_GAIN = 1000  # a limit, because trec_eval's memory and time grow with the largest gain
+# trec_eval's names of measures, each with ir_measures' name. If the latter ends with @, a number after
+# trec_eval's name, such as _5 or .5, is the cutoff.
 _NAMES_OF_TREC_EVAL = {
     "map": "AP",
     "map_cut": "AP@",
@@ -45,7 +46,7 @@ _NAMES_OF_TREC_EVAL = {
     "set_map": "SetAP",
 }
 _OF_SUBTOPICS = "it needs judgments of subtopics, which touche merges; choose a measure without subtopics"
-_NOT_COMPUTED = {  # why we refuse these measures
+_NOT_COMPUTED = {  # measures that touche rejects, each with the reason
     "DCG": "ir_measures does not have it; choose nDCG, which is DCG divided by that of the ideal ranking",
     **dict.fromkeys(("alpha_nDCG", "alpha_DCG", "α_nDCG", "α_DCG", "ERR_IA", "nERR_IA"), _OF_SUBTOPICS),
     **dict.fromkeys(("NRBP", "nNRBP", "AP_IA", "MAP_IA", "P_IA", "StRecall"), _OF_SUBTOPICS),
@@ -63,8 +64,9 @@ class Measure:
 
     Attributes:
         name: ir_measures' name, such as ``nDCG@5``.
-        cutoff: the number of scored results; None if all are scored.
-        condenses: whether unjudged documents are skipped instead of counting as not relevant.
+        cutoff: how many results per topic are scored; None if all are.
+        condenses: whether unjudged documents are removed from the ranking. Otherwise they count as not
+            relevant.
     """
 
     name: str
@@ -73,56 +75,65 @@ class Measure:
 
     @property
     def of_script(self) -> bool:
-        """Whether the organizers' script computes it: only nDCG@k, with grades as gains."""
+        """Whether the organizers' script computes this measure. It only computes nDCG@k with grades
+        as gains.
+        """
         return self.name == f"nDCG@{self.cutoff}"
 
     @property
     def of_trec_eval(self) -> bool:
-        """Whether trec_eval computes it. Only for ir_measures' measures."""
+        """Whether trec_eval computes this measure. Only call it for measures that ir_measures has."""
         return _name_in(self.name) not in OWN_MEASURES
 
     @property
     def evaluators(self) -> list[str]:
-        """The evaluators: both for nDCG@k, touche for stances and images, otherwise trec_eval."""
+        """The evaluators that know this measure: both for nDCG@k, only touche for stances and images, and
+        only trec_eval for all other measures.
+        """
         if self in (MACRO_F1, *MEASURE_OF_QUESTION.values()):
             return ["touche"]
         return ["trec_eval", "touche"] if self.of_script else ["trec_eval"]
 
     @property
     def depth(self) -> int | None:
-        """How many results can affect it; None for all, even when unjudged results are skipped."""
+        """How many of a topic's first results can affect the value. None if all can: if there is no cutoff,
+        or if unjudged results are skipped before cutting.
+        """
         return None if self.condenses else self.cutoff
 
     @property
     def judged(self) -> str:
-        """The name of the judged share of the scored results, such as ``Judged@5``."""
+        """The name of the measure for the share of scored results that is judged, such as ``Judged@5``."""
         return f"Judged@{self.cutoff}" if self.cutoff else "Judged"
 
     @property
     def is_judged_share(self) -> bool:
-        """Whether this is the judged share itself."""
+        """Whether this measure itself is the share of results that is judged."""
         return self.name == self.judged
 
     @property
     def in_library(self) -> Any:
-        """The ir_measures measure. Only for ir_measures' measures and ``OWN_MEASURES``."""
+        """This measure as an ir_measures object. Not available for macro F1 and for the measures for
+        images.
+        """
         return parsed(self.name)
 
     def __str__(self) -> str:
         return self.name
 
 
-MACRO_F1 = Measure("macro F1")  # for detected stances, which aren't ranked
+MACRO_F1 = Measure("macro F1")  # the measure for detected stances
 # The assessors' questions about an image, under their official names.
 QUESTIONS = ("topicRelevance", "argumentativeness", "stanceRelevance")
-IMAGES = 10  # scored images per ranking
+IMAGES = 10  # how many images of each ranking are scored
 MEASURE_OF_QUESTION = {question: Measure(f"{question}P@{IMAGES}", IMAGES) for question in QUESTIONS}
 """The organizers' measures of images that are ranked for each topic and stance."""
 
 
 def _name_in(text: str) -> str:
     """Returns a measure's name without parameters and cutoff: ``P`` for ``P(rel=2)@10``."""
-    return re.match(r"\w*", text)[0]  # type: ignore[index]  # it matches any text
+    # Never None, because the pattern matches any text.
+    return re.match(r"\w*", text)[0]  # type: ignore[index]
 
 
 def measures_in(text: str) -> list[str]:
@@ -134,7 +145,8 @@ def measures_in(text: str) -> list[str]:
             open_brackets += 1
         elif character in ")}]":
             open_brackets -= 1
-        if character == "," and open_brackets <= 0:  # negative if a bracket closes that never opened
+        # Can be negative if a bracket is closed that was never opened.
+        if character == "," and open_brackets <= 0:
             parts.append("")
         else:
             parts[-1] += character
@@ -142,10 +154,12 @@ def measures_in(text: str) -> list[str]:
 
 
 def parse_measures(measure: Any) -> list[str | None]:
-    """Returns the names of measures, each once. None and an empty list stand for the task's measure.
+    """Returns the names of measures without duplicates. In the result, None stands for the task's measure. An
+    empty list is treated like None.
 
     Args:
-        measure: an ir_measures measure, its name, names such as ``nDCG@5,AP``, None, or a list of these.
+        measure: an ir_measures measure, its name, several names separated by commas such as ``nDCG@5,AP``,
+            None, or a list of these.
     """
     passed = measure if isinstance(measure, list | tuple) else [measure]
     names = list[str | None]()
@@ -162,10 +176,11 @@ def measure_of(text: str) -> Measure:
     """Returns the measure with a name. ``NDCG(cutoff=5)`` and trec_eval's ``ndcg_cut_5`` become ``nDCG@5``.
 
     Raises:
-        MeasureError: if it's unknown or can't be computed.
+        MeasureError: if the measure is unknown or can't be computed.
     """
     text = _of_trec_eval(text)
-    ndcg = re.fullmatch(r"nDCG@([1-9][0-9]{0,2})", text)  # a shortcut, because importing ir_measures is slow
+    # The most frequent measure gets a shortcut, because importing ir_measures is slow.
+    ndcg = re.fullmatch(r"nDCG@([1-9][0-9]{0,2})", text)
     if ndcg:
         return Measure(text, int(ndcg[1]))
     for measure in (MACRO_F1, *MEASURE_OF_QUESTION.values()):
@@ -187,7 +202,9 @@ def measure_of(text: str) -> Measure:
 
 
 def _of_trec_eval(text: str) -> str:
-    """Translates a trec_eval name into ir_measures' name; leaves other names unchanged."""
+    """Translates trec_eval's name for a measure into ir_measures' name. Other names are returned
+    unchanged.
+    """
     name, number = re.fullmatch(r"(.*?)(?:[._]([0-9]+(?:\.[0-9]+)?))?", text, re.DOTALL).groups()  # type: ignore[union-attr]
     other_name = _NAMES_OF_TREC_EVAL.get(name, "")
     is_complete = other_name.endswith("@") == bool(number)
@@ -207,7 +224,8 @@ def parsed(text: str) -> Any:
     if len(text) > _MAX_NAME_LENGTH:
         raise unknown
     try:
-        with warnings.catch_warnings(action="ignore"):  # the parser warns about likely mistakes
+        # Python's parser can warn about likely mistakes in code, but this text isn't code.
+        with warnings.catch_warnings(action="ignore"):
             measure = _measure_in(ast.parse(text, mode="eval").body)
         measure.validate_params()
     except ModuleNotFoundError as error:
@@ -222,17 +240,17 @@ def parsed(text: str) -> Any:
 
 
 def _similar_name(text: str) -> str:
-    """Returns the name of a measure that the text may stand for; empty if there is none.
-
-    For example, it's nDCG@5 for ndcg@5 and nDGC@5, and P@10 for P, which needs a cutoff.
+    """Returns the name of the measure that a misspelt name probably stands for; empty if no name is similar.
+    For example, returns nDCG@5 for ndcg@5 and for nDGC@5, and P@10 for P, which needs a cutoff.
     """
     import ir_measures  # not installed in images
 
     name = _name_in(text)
-    registry = ir_measures.measures.registry  # by name and alias
+    registry = ir_measures.measures.registry  # measures by name and by alias
     proper_names = {any_name.lower(): measure.NAME for any_name, measure in registry.items()}
     proper_names |= {own_name.lower(): own_name for own_name in OWN_MEASURES}
-    similar_names = get_close_matches(name.lower(), proper_names, n=1)  # the name itself if it's known
+    # If the name is known, contains the name itself.
+    similar_names = get_close_matches(name.lower(), proper_names, n=1)
     if not similar_names:
         return ""
     spelled_properly = proper_names[similar_names[0]] + text.removeprefix(name)
@@ -245,9 +263,8 @@ def _similar_name(text: str) -> str:
 
 
 def _measure_in(node: Any) -> Any:
-    """Returns the measure in the syntax tree of ``Name`` or ``Name(parameter=literal, ...)``.
-
-    Either can be followed by ``@literal``, as in ``P(rel=2)@10``.
+    """Returns the measure that a syntax tree stands for. The text must have been ``Name`` or
+    ``Name(parameter=literal, ...)``, optionally followed by ``@literal``, as in ``P(rel=2)@10``.
     """
     import ir_measures  # not installed in images
 
@@ -256,25 +273,25 @@ def _measure_in(node: Any) -> Any:
         cutoff = node.right
         node = node.left
     keywords = []
-    if isinstance(node, ast.Call) and not node.args:  # other calls are refused below
+    if isinstance(node, ast.Call) and not node.args:  # calls with positional arguments are rejected below
         keywords = node.keywords
         node = node.func
     if not isinstance(node, ast.Name):
         raise ValueError("not a name of a measure")
     kind = ir_measures.measures.registry.get(node.id) or _own_kind(node.id)
-    # ``arg`` is None for ``**literal``, and ir_measures refuses the empty name.
+    # ``arg`` is None for ``**literal``. It becomes the empty name, which ir_measures rejects.
     parameters = {keyword.arg or "": ast.literal_eval(keyword.value) for keyword in keywords}
-    if cutoff is not None:  # ``@`` sets the parameter in AT_PARAM
+    if cutoff is not None:  # the value after ``@`` is for the parameter whose name is in AT_PARAM
         parameters[kind.AT_PARAM] = ast.literal_eval(cutoff)
     return kind(**parameters)
 
 
 @cache
 def _own_kind(name: str) -> Any:
-    """Creates an ir_measures class for one of our ``OWN_MEASURES``.
+    """Creates a class for one of ``OWN_MEASURES`` that can be used like ir_measures' own classes.
 
     Raises:
-        KeyError: if there is no such measure.
+        KeyError: if ``OWN_MEASURES`` contains no measure with this name.
     """
     import ir_measures  # not installed in images
 
@@ -287,13 +304,17 @@ def _own_kind(name: str) -> Any:
 
 
 def _problems(measure: Any) -> Iterator[str]:
-    """Yields why a measure can't be computed. Values out of range can crash trec_eval."""
+    """Yields the reasons why a measure can't be computed. Parameters are checked because trec_eval can crash
+    if one is out of range.
+    """
     import ir_measures  # not installed in images
 
     for name, (least, most) in _PARAMETER_RANGES.items():
-        value = measure.params.get(name, least)  # a parameter that the measure doesn't have is in range
+        # If the measure doesn't have this parameter, use a value that is in the range.
+        value = measure.params.get(name, least)
         is_in_range = not isinstance(value, bool) and least <= value <= most
-        # trec_eval's names have at most two decimals, e.g. iprec_at_recall_0.10.
+        # More decimals can't be passed to trec_eval, because its names contain two, e.g.
+        # iprec_at_recall_0.10.
         has_two_decimals = value == round(value, 2)
         if not (is_in_range and has_two_decimals):
             decimals = " with at most two decimals" if isinstance(value, float) else ""
@@ -312,10 +333,10 @@ def _problems(measure: Any) -> Iterator[str]:
 
 
 def uncut(measure: Any) -> Any:
-    """Returns RR for RR@k, which trec_eval doesn't have; returns other measures unchanged.
+    """Returns RR for RR@k, because trec_eval has no RR@k. Other measures are returned unchanged.
 
-    The caller then computes RR on k results, like ``trec_eval -M k``. RR@k with ``judged_only`` stays as it
-    is: it skips unjudged results and may need more than k.
+    The caller then computes RR on the first k results, like ``trec_eval -M k``. RR@k with ``judged_only`` is
+    returned unchanged, too: it skips unjudged results, so it may need more than the first k.
     """
     if measure.NAME != "RR" or measure.params.get("judged_only"):
         return measure

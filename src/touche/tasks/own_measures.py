@@ -1,4 +1,5 @@
-"""Measures that trec_eval doesn't have, computed on its ranking and averaged over its topics.
+"""Measures that trec_eval doesn't have. They are computed on documents in trec_eval's order, and averaged
+over the topics that trec_eval averages over.
 
 To add one, write its formula and an entry in ``OWN_MEASURES``. The evaluators, notes and documentation
 read this table.
@@ -11,11 +12,12 @@ from typing import Any
 
 @dataclass(frozen=True)
 class JudgedRanking:
-    """One topic's ranking with its judgments: a formula's input.
+    """One topic's ranking with its judgments, which is the input of a measure's formula.
 
     Attributes:
-        grades: each document's grade, best rank first, down to the cutoff; 0 if unjudged.
-        is_judged: whether each of these documents is judged.
+        grades: the grade of each ranked document down to the cutoff, best rank first; 0 if a document is
+            unjudged.
+        is_judged: for each of these documents, whether it is judged.
         judged_grades: the grades of all the topic's judged documents, in no particular order.
         highest: the highest grade in the qrels of all topics.
     """
@@ -31,11 +33,12 @@ class OwnMeasure:
     """A measure that trec_eval doesn't have.
 
     Attributes:
-        formula: returns a topic's value. The second argument is the ir_measures object: ``measure["p"]`` is a
-            parameter or its default; ``measure.params`` only contains the parameters that were passed.
-        prose: the description in the documentation, following the name.
-        parameters: types of the required parameters if ir_measures doesn't have the measure. ``cutoff`` is
-            written after an @.
+        formula: a function that returns a topic's value. Its arguments are the ranking and the ir_measures
+            object. In the latter, ``measure["p"]`` is the parameter p or its default; ``measure.params``
+            contains only parameters that were passed.
+        prose: the description that follows the measure's name in the documentation.
+        parameters: the types of the required parameters by name, only for measures that ir_measures doesn't
+            have. The parameter ``cutoff`` is written after an @.
     """
 
     formula: Callable[[JudgedRanking, Any], float]
@@ -73,7 +76,7 @@ def err(ranking: JudgedRanking, _: Any) -> float:
 
 
 def judged(ranking: JudgedRanking, _: Any) -> float:
-    """The share of judged documents; 0 for a topic without documents."""
+    """The share of the ranked documents that is judged; 0 for a topic without documents."""
     return sum(ranking.is_judged) / len(ranking.is_judged) if ranking.is_judged else 0.0
 
 

@@ -1,4 +1,6 @@
-"""Published values per topic, in tables next to the cards: one per dimension, with a row per run."""
+"""Reads published values per topic. They are in tables next to the cards: one table per dimension, with a row
+per run.
+"""
 
 import csv
 from collections.abc import Mapping
@@ -16,7 +18,7 @@ from touche.tasks.task_records import Published, Task, rounded
 from touche.trec.framed import Columns, Table
 
 _FOLDER = Path(__file__).parent / "per-topic"
-_LEAST_POSITIVE_VALUES = 10  # enough positive values to identify a run
+_LEAST_POSITIVE_VALUES = 10  # with at least so many positive values, equal values identify a run
 TopicValues = Mapping[str, Mapping[str, float]]
 """The values of a run for each topic, by dimension and topic."""
 
@@ -25,14 +27,15 @@ TopicValues = Mapping[str, Mapping[str, float]]
 class PublishedTopic:
     """A published value for one topic.
 
-    Its columns are the row's ``task``, ``dimension``, ``measure``, ``team`` (with the run), ``tag`` and
-    ``baseline``, and then the other attributes.
+    The columns of tables are ``task``, ``dimension``, ``measure``, ``team`` (with the run), ``tag`` and
+    ``baseline``, which are read from ``row``, and then the other attributes.
 
     Attributes:
         row: the published mean that the value belongs to.
         topic: the topic's number.
-        value: the value, with three decimals.
-        is_ambiguous: whether the tag has several values per topic, so that we can't tell the runs apart.
+        value: the measure's value, with three decimals.
+        is_ambiguous: whether several runs have this tag, so that we don't know which of their values belongs
+            to which run.
     """
 
     COLUMNS: ClassVar[Columns] = {
@@ -96,8 +99,8 @@ def published_topics(
 
 
 def values_of_topics(task: Task) -> tuple[PublishedTopic, ...]:
-    """Returns a task's published values per topic, run by run; only for ``only_topics`` if the task has
-    them.
+    """Returns a task's published values per topic, run by run. If the task has ``only_topics``, only the
+    values for these topics.
     """
     published = []
     for row in task.published:
@@ -111,14 +114,15 @@ def values_of_topics(task: Task) -> tuple[PublishedTopic, ...]:
 
 
 def topic_values(row: Published) -> Mapping[str, float] | str:
-    """Returns a published run's value for each topic, or why there are none."""
+    """Returns a published run's value for each topic. If there are none, returns a sentence that says why."""
     table = _runs_by_tag(row.task, row.dimension, row.measure)
     runs = table.get(row.tag, [])
     if not runs:
         return "no values of its topics are published"
     if len(runs) > 1:
         return "two values are published for each topic"
-    values = dict(sorted(runs[0].items()))  # ranks need the same topic order for all runs
+    # Sorted, because all runs need the same order of topics when ranks are computed.
+    values = dict(sorted(runs[0].items()))
     all_topics = {topic for runs_with_tag in table.values() for run in runs_with_tag for topic in run}
     missing = len(all_topics) - len(values)
     return f"values of {missing} of {len(all_topics)} topics are missing" if missing else values
@@ -133,13 +137,13 @@ def equal_runs(task: Task, measure: str, values: TopicValues) -> list[Published]
     """Returns the published runs with the same value as a run in every topic and dimension.
 
     Args:
-        task: the task, possibly with fewer topics.
+        task: the task; if it has ``only_topics``, only these are compared.
         measure: the measure's name.
         values: the run's values by dimension and topic.
 
     Returns:
-        A row per published run. None if a dimension has fewer than ten positive values, which could be equal
-        by chance.
+        A row for each published run with equal values. The list is empty if the run has fewer than ten
+        positive values in a dimension, because so few could be equal by chance.
     """
     rounded_values = {
         dimension: {topic: rounded(value) for topic, value in topics.items()}
@@ -153,7 +157,7 @@ def equal_runs(task: Task, measure: str, values: TopicValues) -> list[Published]
 
 @dataclass(frozen=True)
 class RunWithTopics:
-    """A published run's values of topics.
+    """A published run with its values for single topics.
 
     Attributes:
         team, tag: as in ``Published``.
@@ -166,7 +170,8 @@ class RunWithTopics:
 
 
 def runs_with_topics(task: Task, measure: str) -> list[RunWithTopics]:
-    """Returns a task's published runs that have values of topics. Tags that stand for two runs are left out.
+    """Returns a task's published runs for which values of topics are published. If two runs have the same
+    tag, both are left out.
 
     Args:
         task: the task.
@@ -184,7 +189,7 @@ def sentences_on_copies(task: Task) -> list[str]:
     """Returns a sentence for each pair of published runs that are equal in every topic and dimension."""
     sentences = []
     for a, b in combinations(runs_with_topics(task, task.measure.name), 2):
-        if a.values == b.values:  # without stances, which have another measure
+        if a.values == b.values:  # values for rankings only, because stances have another measure
             topics = len(next(iter(a.values.values())))
             names = f"{a.team} ({a.tag}) and {b.team} ({b.tag})"
             sentences.append(f"{names} have equal values in all {topics} topics")
@@ -192,13 +197,17 @@ def sentences_on_copies(task: Task) -> list[str]:
 
 
 def identifies_run(values: Mapping[str, float]) -> bool:
-    """Returns whether enough topics have positive values to rule out that two runs agree by chance."""
+    """Returns whether so many topics have positive values that another run with the same values can't have
+    them by chance.
+    """
     return sum(value > 0 for value in values.values()) >= _LEAST_POSITIVE_VALUES
 
 
 @cache
 def _runs_by_tag(task_id: str, dimension: str, measure: str) -> dict[str, list[dict[str, float]]]:
-    """Returns each tag's runs as values by topic; empty if no table has the measure."""
+    """Returns, for each tag, a list of its runs, each as values by topic. Empty if there is no table with
+    this measure.
+    """
     path = _FOLDER / f"{task_id}-{dimension}.tsv"
     runs = dict[str, list[dict[str, float]]]()
     if path.exists():
@@ -212,6 +221,6 @@ def _runs_by_tag(task_id: str, dimension: str, measure: str) -> dict[str, list[d
 
 
 def read_table(path: Path) -> tuple[str, list[dict[str, str]]]:
-    """Returns a table's first line, which says where it comes from, and its rows."""
+    """Reads a table. Returns its first line, which says where the table comes from, and its rows."""
     origin, *lines = path.read_text(encoding="utf-8").splitlines()
     return origin, [*csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)]

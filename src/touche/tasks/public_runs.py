@@ -1,4 +1,6 @@
-"""Public runs: the downloadable runs behind published results, listed next to the cards."""
+"""Public runs: runs for which results are published and which can be downloaded. Lists of them are next to
+the cards.
+"""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -14,7 +16,7 @@ from touche.tasks.task_records import Published, Task
 
 _FOLDER = Path(__file__).parent / "public-runs"
 
-# What is known about a published value.
+# Possible values of ``Check.verdict``.
 EVALUATED = "re-evaluated"
 DIFFERENT = "different"
 NOT_EVALUATED = "not re-evaluated"
@@ -23,11 +25,11 @@ NOT_PUBLIC = "run not public"
 
 
 class Difference(Strict, frozen=True):
-    """A published value that a public run doesn't have.
+    """A published value that differs from the value computed with the public run.
 
     Attributes:
-        name: which of the run's values it is, such as ``relevance nDCG@5``.
-        got: the run's value, rounded like the published one; None if it has none.
+        name: the dimension and measure of the value, such as ``relevance nDCG@5``.
+        got: the value computed with the run, rounded like the published one; None if it can't be computed.
         topics: the topics whose values differ; empty if no values of topics are published.
     """
 
@@ -45,10 +47,11 @@ class PublicRun(Strict, frozen=True):
         team: the team in the published tables.
         tags: the run's tags there, which may differ between tables. Without tags, the tag in the file counts.
         bytes: the file's size; 0 if unknown.
-        md5, git_blob: md5 and git blob id of the unpacked file; only one of them may be empty if the file can
-            be fetched.
-        checked: whether the run has been re-evaluated. ``touche regress --official --update`` writes it.
-        different: the published values that weren't reproduced then.
+        md5, git_blob: the md5 and the git blob id of the unpacked file. If the file can be fetched, at least
+            one of them must be known; the other may be empty.
+        checked: whether we have evaluated the run again. This and ``different`` are written by ``touche
+            regress --official --update``.
+        different: the published values that differed when the run was evaluated again.
     """
 
     file: Name
@@ -66,12 +69,14 @@ class Repository(Strict, frozen=True):
     """A repository with public runs of a task. All texts are empty for runs that aren't public yet.
 
     Attributes:
-        page: its web page.
-        licence: the licence as stated there, or ``none stated``.
-        url: the address that the paths continue; ``!`` separates an archive from the path in it.
+        page: the repository's web page.
+        licence: the licence that the repository states, or ``none stated``.
+        url: the beginning of each run's address; the run's ``path`` is appended to it. If runs are in an
+            archive, ``!`` separates the archive's address from the path in it.
         runs: the runs; empty for an archive with runs that nobody has listed yet.
-        git_blob: the git blob id of an archive with runs that aren't listed; otherwise empty. If others of
-            its runs are listed, these are in a second repository.
+        git_blob: the git blob id of an archive whose runs haven't been listed; empty for other repositories.
+            If some of an archive's runs are listed, there are two records: one with these runs, and one for
+            the rest.
     """
 
     page: str = ""
@@ -91,7 +96,7 @@ class PublicRuns(Strict, frozen=True):
 
     Attributes:
         repositories: the repositories with the runs.
-        without_run: the tags of published results without one of these runs, by team.
+        without_run: the tags of published results for which no run is public, by team.
     """
 
     repositories: tuple[Repository, ...] = ()
@@ -99,7 +104,7 @@ class PublicRuns(Strict, frozen=True):
 
     @property
     def runs(self) -> list[tuple[Repository, PublicRun]]:
-        """All runs, each with its repository."""
+        """All public runs of the task, each with its repository."""
         return [(repository, run) for repository in self.repositories for run in repository.runs]
 
     @property
@@ -109,8 +114,8 @@ class PublicRuns(Strict, frozen=True):
 
     @property
     def untagged_teams(self) -> dict[str, str]:
-        """Teams with runs for which only the tag in the file tells the published result, each with the page
-        of the repository.
+        """Teams that have runs without tags in this index, each with its repository's page. Which published
+        results these runs have can only be told from the tags in their files.
         """
         return {run.team: repository.page for repository, run in self.runs if not run.tags}
 
@@ -122,7 +127,7 @@ class Check(NamedTuple):
         verdict: ``re-evaluated`` (with an equal value), ``different``, ``not re-evaluated``,
             ``run public, not listed yet`` or ``run not public``.
         url: the address of the run, or the page of its repository; empty if the run isn't listed.
-        remark: the run's value, and in which topics it differs; empty unless it does.
+        remark: if the run's value differs, its value and the topics on which it differs; otherwise empty.
     """
 
     verdict: str
@@ -138,7 +143,7 @@ def public_runs(task: Task) -> PublicRuns:
             fetched has no checksum.
     """
     path = index_path(task)
-    if not path.exists():  # a user's task
+    if not path.exists():  # a user's task may have no index
         return PublicRuns()
     index = read_record(path, PublicRuns)
     _check_checksums(path, index)
@@ -168,9 +173,8 @@ def _check_checksums(path: Path, index: PublicRuns) -> None:
 
 
 def index_path(task: Task) -> Path:
-    """Returns the path of a task's index, which may not exist.
-
-    That of a user's task is in ``tasks/public-runs/``, next to the card.
+    """Returns the path of the index of a task's public runs. The file may not exist. For a user's task, it's
+    in the folder ``public-runs`` next to the task's card.
     """
     name = f"{task.id}.toml"
     folders = [_FOLDER, *(folder / "tasks" / "public-runs" for folder in data_folders())]
@@ -186,7 +190,7 @@ def results_of(task: Task, run: PublicRun, tag: str = "") -> list[Published]:
         tag: the tag in the run's file, for runs without a tag in the index.
 
     Raises:
-        InputError: if there is no such result, or there are two of a dimension and measure.
+        InputError: if the run has no published result, or two results in the same dimension and measure.
     """
     tags = run.tags or (tag,)
     rows = [row for row in over_all_topics(task) if row.team == run.team and row.tag in tags]
@@ -197,12 +201,14 @@ def results_of(task: Task, run: PublicRun, tag: str = "") -> list[Published]:
 
 
 def value_name(row: Any) -> str:
-    """Returns which of a run's values a published result is, such as ``relevance nDCG@5``."""
+    """Returns the dimension and measure of a published result in words, such as ``relevance nDCG@5``."""
     return f"{row.dimension} {row.measure}"
 
 
 def checks(task: Task) -> dict[Published, Check]:
-    """Returns for each published result over all topics how it was checked; empty without an index."""
+    """Returns how each published result over all topics was checked. Empty if the task has no index of public
+    runs.
+    """
     if not task.published or not index_path(task).exists():
         return {}
     index = public_runs(task)

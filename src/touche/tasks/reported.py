@@ -1,4 +1,6 @@
-"""Values for whole corpora that TIREx reports, from systems that nobody submitted to Touché."""
+"""Values that TIREx reports for systems that nobody submitted to Touché. They were run on the tasks' whole
+corpora.
+"""
 
 from dataclasses import dataclass
 from functools import cache
@@ -59,12 +61,12 @@ def reported(task: str) -> Table[Reported]:
 
 @cache
 def reported_results(task_id: str) -> tuple[Reported, ...]:
-    """Returns a task's reported values, best nDCG@10 first; none if TIREx reports none."""
+    """Returns the values that TIREx reports for a task, best nDCG@10 first; empty if it reports none."""
     path = _FOLDER / f"{task_id}.tsv"
     if not path.exists():
         return ()
     origin, table = read_table(path)
-    source = origin.rpartition("(")[2].rstrip(")")  # it ends with the address in brackets
+    source = origin.rpartition("(")[2].rstrip(")")  # ``origin`` ends with the address, in brackets
     rows = [
         Reported(
             task=task_id,

@@ -17,13 +17,15 @@ Question = Literal["topicRelevance", "argumentativeness", "stanceRelevance"]
 Evaluator = Literal["trec_eval", "touche"]
 
 PAIR: Unit = "sentence pair"
-SPOT_CHECK = "spot-check"  # names in the toy collection start with it
+SPOT_CHECK = "spot-check"  # the beginning of all ids in the toy collection
 CUTOFF = 5
-MEASURE = Measure(f"nDCG@{CUTOFF}", CUTOFF)  # used until 2022, and the default
-STANCE = "stance"  # detected stances
-UNKNOWN = "Q0"  # second column of a result without a stance
-SCRIPT: Evaluator = "touche"  # the organizers' script, whose values are published per topic
-DECIMALS = (3,)  # in printed tables
+# The measure of most tasks until 2022, used for cards that name none.
+MEASURE = Measure(f"nDCG@{CUTOFF}", CUTOFF)
+STANCE = "stance"  # the dimension of detected stances
+UNKNOWN = "Q0"  # what a run has in the second column if it detects no stance
+# Behaves like the organizers' script; values published per topic were computed with that.
+SCRIPT: Evaluator = "touche"
+DECIMALS = (3,)  # the number of decimals in most published tables
 
 Count = Annotated[int, Meta(ge=1)]
 
@@ -34,11 +36,13 @@ class Corpus(Strict, frozen=True):
     Attributes:
         directory: its folder's name in corpora/.
         ir_datasets: its ir_datasets id, or None.
-        files: its parts, if it's published in several.
-        topics: the topics that its folder contains; empty for all the task's topics. ``touche data fetch``
-            selects the documents judged for them.
-        statistics: the name of whole-collection statistics, which baselines can have in a file
-            ``statistics/NAME.json``. A part is ranked with them; a whole collection is compared with them.
+        files: the names of its files, if the collection is published in several parts.
+        topics: the topics in its folder, if it's for only some of the task's topics; empty if it's for all of
+            them. ``touche data fetch`` makes such a collection from the documents that are judged for these
+            topics.
+        statistics: the name under which baselines store statistics of the whole collection, in a file
+            ``statistics/NAME.json``. If this is a part of the collection, it's ranked with these statistics.
+            If it's the whole collection, its statistics are compared with them.
     """
 
     directory: Name
@@ -74,7 +78,8 @@ class Rules(Strict, frozen=True):
         min_results: the minimum number of results per topic; 0 if the rules don't state one.
         max_runs: the maximum number of runs per team; None if the rules don't state one.
         stances: the values allowed in the second column; empty if unknown.
-        rankings: ``topic``, or ``topic and stance`` if stances are ranked separately.
+        rankings: ``topic`` if a run has one ranking per topic, or ``topic and stance`` if each stance of a
+            topic has its own.
         ids: a regular expression for document ids; empty if any id is fine.
     """
 
@@ -93,7 +98,7 @@ class Rules(Strict, frozen=True):
 
     @property
     def ranked_stances(self) -> tuple[str, ...]:
-        """The stances with their own rankings; empty if each topic has one ranking."""
+        """The stances that have their own rankings; empty if there is only one ranking per topic."""
         return self.stances if self.by_stance else ()
 
     def ids_of(self, result: str) -> list[str]:
@@ -122,22 +127,23 @@ class Published:
     Attributes:
         task: the task's id.
         dimension: the judged dimension; ``stance`` for detected stances.
-        measure: such as ``nDCG@5``; ``macro F1`` for detected stances.
+        measure: the measure's name, such as ``nDCG@5``; ``macro F1`` for detected stances.
         team: the team's name at the lab.
         run: the run's number in a paper, such as ``Run 1``; may be empty.
         tag: the run's tag; empty if it isn't printed.
         value: the score; for rankings the mean over topics.
         low, high: the confidence interval, 95% unless ``interval_note`` says otherwise; None if not printed.
         baseline: whether it's an organizers' baseline.
-        evaluator: the evaluator; None if unknown.
-        qrels: the qrels; None if unknown.
+        evaluator: the evaluator that the value was computed with; None if unknown.
+        qrels: the judgments that the value was computed with; None if unknown.
         sources: all documents and tables with this value.
         interval_note: a note about the interval; may be empty.
-        printed: the team's name in the table, if it differs.
+        printed: the team's name as the table prints it, if that isn't ``team``.
         results: how many detected stances the value covers; None for rankings.
-        team_value, team_results: the score and the number of stances for all the team's runs together.
-        topics: the number of topics if the value only covers some, so that it isn't comparable; otherwise
-            None.
+        team_value, team_results: the score and the number of detected stances over all runs of the team
+            together.
+        topics: None if the value covers all of the task's topics. Otherwise the number of topics that it
+            covers; such a value isn't comparable with others.
     """
 
     task: str
@@ -173,27 +179,27 @@ class Published:
 
 @dataclass(frozen=True)
 class Task:
-    """A shared task, or a part of the toy collection.
+    """A shared task, or one of the tasks in the toy collection.
 
     Attributes:
-        id: such as ``touche-2020-task-1``.
+        id: the task's id, such as ``touche-2020-task-1``.
         title: the title.
         url: the task's web page.
         topics: the file name in topics/.
         qrels: the qrels files by dimension.
         corpora: the collections by name; ``full`` is the whole collection.
         rules: the rules for submissions.
-        measure: the measure.
-        excluded_topics: topics whose judgments are ignored.
+        measure: the measure that rankings are scored with.
+        excluded_topics: topics that aren't evaluated, although there are judgments for them.
         only_topics: the topics to evaluate if a dataset doesn't have all of them; empty for all topics.
-        corpus: the dataset's collection, a name in ``corpora``.
+        corpus: which of the ``corpora`` this dataset uses.
         note: a note about the judgments.
         published: all published results, best first in each dimension.
-        results_note: why results are missing.
-        decimals: the decimals in published tables; several numbers if the values were rounded several times.
-            The last one is 3, because that's what our tables print.
-        least_judged: the smallest judged share of any published run, by the share's name, such as
-            ``Judged@10``. Only for tasks whose published runs contain many unjudged results.
+        results_note: a note that says why published results are missing; may be empty.
+        decimals: the number of decimals in published tables. There are several numbers if the values were
+            rounded several times. The last number is always 3, because touche's tables print three decimals.
+        least_judged: the share of judged results in the published run with the fewest, by the share's name,
+            such as ``Judged@10``. Only for tasks whose published runs contain many unjudged results.
     """
 
     id: str
@@ -220,18 +226,20 @@ class Task:
 
     @property
     def cutoff(self) -> int:
-        """The number of scored results; ``CUTOFF`` if all results are scored."""
+        """How many results per topic are scored; ``CUTOFF`` if all are, because the measure has no cutoff."""
         return self.measure.cutoff or CUTOFF
 
     @property
     def usual_evaluator(self) -> Evaluator:
-        """The evaluator of most published rankings; ``trec_eval`` if no published ranking names one."""
+        """The evaluator that most published scores of rankings were computed with; ``trec_eval`` if it isn't
+        known for any of them.
+        """
         named = [row.evaluator for row in self.published if row.dimension != STANCE]
         return "touche" if named.count("touche") > named.count("trec_eval") else "trec_eval"
 
     @property
     def stances(self) -> tuple[str, ...]:
-        """The judged and detected stances."""
+        """The stances that are judged, and that runs can detect, in upper case."""
         return tuple(stance for stance in self.rules.stances if stance != UNKNOWN)
 
     def measure_for(self, dimension: str) -> Measure:
@@ -242,7 +250,8 @@ class Task:
         """
         if dimension == STANCE:
             return MACRO_F1
-        if self.measure not in MEASURE_OF_QUESTION.values():  # no image task, or the user's own measure
+        # The task isn't about images, or the user chose another measure.
+        if self.measure not in MEASURE_OF_QUESTION.values():
             return self.measure
         question = self.qrels[dimension].question
         return MEASURE_OF_QUESTION[question] if question else self.measure
@@ -264,8 +273,9 @@ def rounded(value: float, decimals: Sequence[int] = DECIMALS) -> float:
 
     Args:
         value: the value.
-        decimals: the numbers of decimals to round to, in turn. trec_eval prints four; the tables of 2020
-            rounded those again, so 0.40348 became 0.4035 and then 0.404.
+        decimals: how many decimals to round to. If there are several numbers, the value is rounded several
+            times. For example, trec_eval prints four decimals, which the tables of 2020 rounded again to
+            three: 0.40348 became 0.4035 and then 0.404.
     """
     first, *later = decimals
     printed = Decimal(f"{value:.{first}f}")
@@ -275,6 +285,8 @@ def rounded(value: float, decimals: Sequence[int] = DECIMALS) -> float:
 
 
 def card_id(card: Path) -> str:
-    """Returns the task's id from its card's path. The toy collection's cards are in a folder."""
+    """Returns the id of the task that a card describes, from the card's path. For the toy collection's cards,
+    the id includes the name of their folder.
+    """
     folder = card.absolute().parent.name
     return f"{folder}/{card.stem}" if folder == SPOT_CHECK else card.stem

@@ -1,6 +1,8 @@
-"""Runs with a ranking per stance, as in image retrieval. A ranking is named ``1 PRO``.
+"""Runs in which each stance of a topic has its own ranking, as in image retrieval. Rankings are named by
+topic and stance, such as ``1 PRO``.
 
-Lines count like in the organizers' script, submission-evaluator.sh in touche-webis-de/touche-code.
+Which lines of a run count is decided as in the organizers' script, submission-evaluator.sh in
+touche-webis-de/touche-code.
 """
 
 import re
@@ -24,11 +26,11 @@ from touche.trec.runs import (
 
 _RANK = re.compile(f"[1-9][0-9]{{0,{MOST_DIGITS - 1}}}")
 _SCORE = re.compile(r"-?[0-9]+\.?[0-9]*")
-_REMEDY = "write it as 0.00001, without e"  # for scores
+_REMEDY = "write it as 0.00001, without e"  # what to do about scores such as 1e-5
 
 
 def ranking_names(topics: Iterable[str], stances: Sequence[str]) -> list[str]:
-    """Returns all rankings' names, such as ``1 PRO``; the topics if ``stances`` is empty."""
+    """Returns the names of all rankings, such as ``1 PRO``. If ``stances`` is empty, these are the topics."""
     if not stances:
         return list(topics)
     return [f"{topic} {stance}" for topic in topics for stance in stances]
@@ -54,7 +56,7 @@ class CountedLines:
     Attributes:
         stances: the stances that have rankings.
         ids: a regular expression for document ids.
-        depth: the largest rank.
+        depth: the largest rank that counts.
         topics: the topics' numbers; None if unknown.
     """
 
@@ -72,12 +74,13 @@ def counted(run: Run, rule: CountedLines) -> tuple[Run, list[LineError]]:
         rule: which lines count.
 
     Returns:
-        The lines, and an error for each other line. An error's kind is ``unknown-topic``, ``unknown-stance``,
-        ``id``, ``rank`` or ``score``.
+        The lines that count, and an error for each line that doesn't. An error's kind is ``unknown-topic``,
+        ``unknown-stance``, ``id``, ``rank`` or ``score``.
     """
     kept = list[int]()
     errors = list[LineError]()
-    # Both by ranking's name, such as ``1 PRO``. The script notes a line's rank before it looks at the score.
+    # The rank of the last line and the score of the last line that counted, both by the ranking's name. They
+    # can be from different lines, because the script remembers a line's rank before it checks the score.
     last_ranks = dict[str, int]()
     last_scores = dict[str, float]()
     for index, (number, line) in enumerate(zip(run.line_numbers.tolist(), run, strict=True)):
@@ -87,7 +90,7 @@ def counted(run: Run, rule: CountedLines) -> tuple[Run, list[LineError]]:
             last_ranks[ranking] = line.rank
             problem = _wrong_score(line, last_scores.get(ranking, inf), ranking)
         if isnan(line.score):
-            continue  # ``unread`` has its error
+            continue  # skip the line: there is already an error about it in ``run.unread``
         if problem:
             kind, text, remedy = problem
             add_error(errors, LineError(kind, run.path, problem=text, remedy=remedy, line=number), run.path)
@@ -98,7 +101,9 @@ def counted(run: Run, rule: CountedLines) -> tuple[Run, list[LineError]]:
 
 
 def _problem(line: RunLine, rule: CountedLines) -> tuple[str, str, str] | None:
-    """Returns why the script skips a line, regardless of the lines around it: kind, problem and remedy."""
+    """Returns why the script skips a line whatever the other lines are: kind, problem and remedy. Returns
+    None if it doesn't skip the line.
+    """
     if rule.topics is not None and line.topic not in rule.topics:
         return "unknown-topic", f"{quoted(line.topic)} is not a topic of the task", "remove the line"
     if line.stance not in rule.stances:
@@ -113,14 +118,18 @@ def _problem(line: RunLine, rule: CountedLines) -> tuple[str, str, str] | None:
 
 
 def _wrong_rank(line: RunLine, above: int, ranking: str) -> tuple[str, str, str] | None:
-    """Returns why the script skips a line whose rank isn't larger than the last one's."""
+    """Returns why the script skips a line if its rank isn't larger than the rank of the line above in the
+    ranking; None if it is.
+    """
     if line.rank > above:
         return None
     return "rank", f"rank {line.rank} comes after rank {above} of {ranking}", "order the lines by rank"
 
 
 def _wrong_score(line: RunLine, above: float, ranking: str) -> tuple[str, str, str] | None:
-    """Returns why the script skips a line whose score is higher than the last counted line's."""
+    """Returns why the script skips a line if its score is higher than that of the last line that counted;
+    None if it isn't.
+    """
     if not line.score > above:
         return None
     problem = f"score {line.score} at rank {line.rank} of {ranking} is above {above}"
@@ -130,8 +139,8 @@ def _wrong_score(line: RunLine, above: float, ranking: str) -> tuple[str, str, s
 def read_script_lines(path: Path, content: bytes | None = None) -> Run:
     """Reads the lines that the organizers' script can read; ``unread`` has an error for each other line.
 
-    A line whose score the script can't read is an error too, but it's kept with the score nan: ``counted``
-    needs its rank, and leaves it out.
+    If the script can't read only the score of a line, there is an error for the line, but the line is also
+    part of the run, with the score nan. ``counted`` needs the line's rank and then removes the line.
 
     Args:
         path: the file, or a name for the content.
@@ -162,7 +171,7 @@ def _script_line(text: str, path: Path, number: int) -> RunLine:
     """Parses a line with six columns and a rank in the form that the script reads.
 
     Returns:
-        The line. Its score is nan if it has another form than the script reads.
+        The line. Its score is nan if it isn't written in the form that the script reads.
 
     Raises:
         LineError: if the script skips the line for another reason.

@@ -23,12 +23,14 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Lines = NDArray[np.intp]  # line indices
-Order = Mapping[str, Lines]  # each topic's lines
+Order = Mapping[str, Lines]  # each topic's line indices, in some order
 _RANKED_STANCES = {"PRO", "CON"}  # stances that can have their own rankings
 NO_STANCE = "Q0"  # the second column of lines without a stance
-_NO_STANCES = {"Q0", "QO", "ITER", "ITERATION", "-"}  # what other tools write there, or one number
+# What other tools write into this column instead of Q0; some write a number.
+_NO_STANCES = {"Q0", "QO", "ITER", "ITERATION", "-"}
 _COLUMNS = "topics stances documents ranks scores tags line_numbers".split()
-_NO_LINES = np.empty(0, np.intp)  # joined with all rankings, because numpy can't join zero arrays
+# Added when rankings are joined, because numpy can't join an empty list of arrays.
+_NO_LINES = np.empty(0, np.intp)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +39,8 @@ class RunLine:
 
     Attributes:
         topic: the topic's id.
-        stance: the second column: the predicted stance (2022 task 2), or ``Q0``, also for ``ITER`` or for
-            the same number on all lines.
+        stance: the second column: the stance that the run detects (2022 task 2), or ``Q0`` if it detects
+            none. ``ITER``, or a number that is the same on all lines, becomes ``Q0``.
         document: the id of the document or sentence pair.
         rank: the rank in the file, which can start at 0 or 1.
         score: the score in the file.
@@ -57,11 +59,12 @@ def split_lines(lines: Sequence[bytes], width: int) -> list[list[bytes]] | None:
     """Splits all lines into ``width`` columns at ASCII whitespace.
 
     Returns:
-        Each column's cells; None if a line has another number of cells or a null character.
+        A list of cells for each column; None if a line doesn't have ``width`` cells, or contains a null
+        character.
     """
-    # Splitting all lines at once is faster. A null character after each line becomes one more cell.
-    # If each null follows ``width`` other cells and the lines contain no nulls, each line has
-    # ``width`` cells.
+    # Join all lines and split them at once, because that is faster. A null character is added at the end of
+    # each line, so that it becomes one more cell. If there are ``width`` cells before each null, and the
+    # lines themselves contain no null, we know that each line has ``width`` cells.
     text = b" \0 ".join([*lines, b""])
     cells = text.split()
     has_nulls = text.count(b"\0") != len(lines)
@@ -72,19 +75,20 @@ def split_lines(lines: Sequence[bytes], width: int) -> list[list[bytes]] | None:
 
 
 def _encoded(words: Sequence[str], codes: defaultdict[str, int]) -> NDArray[np.int32]:
-    """Returns words' codes; new words get the next ones."""
-    if words and words.count(words[0]) == len(words):  # most tags and stances, and many topics
+    """Returns the code of each word. Words that aren't in ``codes`` yet get the next free codes."""
+    # A shortcut if all words are equal, as in most columns of tags and stances.
+    if words and words.count(words[0]) == len(words):
         return np.full(len(words), codes[words[0]], np.int32)
     return np.fromiter(map(codes.__getitem__, words), np.int32, len(words))
 
 
 @dataclass(frozen=True)
 class Words:
-    """A column with few distinct words.
+    """A column of a run in which the same few words occur again and again. Each word is stored once.
 
     Attributes:
-        words: distinct words in order of first occurrence.
-        codes: the index of each line's word in ``words``.
+        words: the distinct words, in the order in which they first occur.
+        codes: for each line, the index of its word in ``words``.
     """
 
     words: Sequence[str]
@@ -98,7 +102,7 @@ class Words:
         return cls([*code_by_word], codes)
 
     def __getitem__(self, lines: Any) -> "Words":
-        """Returns some lines' column."""
+        """Returns the column for some of the lines, given as a slice or as an array of indices."""
         return Words(self.words, self.codes[lines])
 
     def __iter__(self) -> Iterator[str]:
@@ -117,12 +121,13 @@ class Run(Sequence[RunLine], Shown):
 
     Attributes:
         path: the file, or the name of a run without a file.
-        topics, stances, tags: each line's words.
+        topics, stances, tags: each line's topic, stance and tag.
         documents: each line's document id.
-        ranks, scores: ranks and scores as written.
+        ranks, scores: each line's rank and score, as they are in the file.
         line_numbers: each line's number in the file, from 1.
-        unread: an error for each line of the file that couldn't be read. Only the reader of runs with a
-            ranking per stance skips such lines; for the others, the first one is an error.
+        unread: an error for each line of the file that couldn't be read. Only filled for runs with a ranking
+            per stance, because the organizers' script skips such lines. When other runs are read, the first
+            such line raises an error.
     """
 
     path: Path
@@ -133,11 +138,11 @@ class Run(Sequence[RunLine], Shown):
     scores: NDArray[np.float64]
     tags: Words
     line_numbers: NDArray[np.int64]
-    unread: tuple[Any, ...] = field(default=(), repr=False)  # of ``runs.LineError``
+    unread: tuple[Any, ...] = field(default=(), repr=False)  # contains ``runs.LineError``
 
     @classmethod
     def of(cls, lines: Iterable[RunLine], path: Path | str = "run") -> "Run":
-        """Creates a run from lines. A run is returned unchanged.
+        """Creates a run from lines. If ``lines`` is a run already, it's returned unchanged.
 
         Args:
             lines: the lines, in order.
@@ -165,7 +170,8 @@ class Run(Sequence[RunLine], Shown):
         """Returns a line, or a slice of lines in file order."""
         if isinstance(index, slice):
             return self.take(index)
-        position = range(len(self))[index]  # counts negative indices from the end, or raises an IndexError
+        # Turns a negative index into a position, and raises an IndexError if there is no such line.
+        position = range(len(self))[index]
         return next(iter(self.take([position])))
 
     def __repr__(self) -> str:
@@ -179,7 +185,7 @@ class Run(Sequence[RunLine], Shown):
     __hash__ = None  # type: ignore[assignment]
 
     def take(self, lines: Any) -> "Run":
-        """Returns some lines.
+        """Returns a run with some of the lines.
 
         Args:
             lines: a slice, or line indices from 0.
@@ -187,15 +193,15 @@ class Run(Sequence[RunLine], Shown):
         return Run(self.path, **{name: getattr(self, name)[lines] for name in _COLUMNS})
 
     def called(self, name: str) -> "Run":
-        """Returns the run with another name, which becomes its tag too.
+        """Returns the run with another name. The name also replaces the tag on each line.
 
         Args:
-            name: the name.
+            name: the new name.
         """
         return replace(self, path=Path(name), tags=Words.encode([name] * len(self)))
 
     def ranked_by_score(self) -> "Run":
-        """Returns the run with ranks from 1 as trec_eval derives them from the scores."""
+        """Returns the run with new ranks, counted from 1, which follow trec_eval's order of the scores."""
         ranks = np.empty(len(self), np.int64)
         for lines in self.by_score.values():
             ranks[lines] = np.arange(1, len(lines) + 1)
@@ -210,20 +216,22 @@ class Run(Sequence[RunLine], Shown):
                 a column stance.
 
         Returns:
-            A row per line; the tag is ``frame.attrs["tag"]``.
+            A DataFrame with a row per line. The run's tag is in ``frame.attrs["tag"]``.
 
         Raises:
             ToucheError: if there are no such names, or pandas isn't installed.
         """
         check_choice("set of column names", names, FRAME_NAMES)
         pandas = imported("pandas", "analysis")
-        rankings = self.rankings.by_rank.values()  # indices, which also fit the lines of ``self``
+        # Line indices; valid for ``self``, too, because ``rankings`` has the same lines in the same order.
+        rankings = self.rankings.by_rank.values()
         run = self.take(np.concatenate([_NO_LINES, *rankings]))
         topics = list(run.topics)
         ranks = np.concatenate([_NO_LINES, *(np.arange(len(lines)) for lines in rankings)])
         if names == "ir_measures":
             columns = {"query_id": topics, "doc_id": run.documents, "score": run.scores}
-            if self.ranks_stances:  # scores don't show that a topic has two rankings
+            # Needed because one can't tell from the scores that a topic has two rankings.
+            if self.ranks_stances:
                 columns["rank"] = ranks
         else:
             columns = {"qid": topics, "docno": run.documents, "rank": ranks, "score": run.scores}
@@ -235,7 +243,7 @@ class Run(Sequence[RunLine], Shown):
 
     @property
     def has_stances(self) -> bool:
-        """Whether any line has a stance instead of Q0."""
+        """Whether at least one line has a stance, rather than Q0."""
         return any(stance != NO_STANCE for stance in self.stances.present)
 
     @property
@@ -243,26 +251,28 @@ class Run(Sequence[RunLine], Shown):
         """Whether ranks start again for each stance, as in image retrieval."""
         if not _RANKED_STANCES.issuperset(self.stances.present):
             return False
-        # A rank occurs twice in a topic, but not for the same stance.
+        # True if a topic contains a rank twice, but each time for another stance.
         return self._repeats_ranks and not self.by_stance()._repeats_ranks
 
     @property
     def _repeats_ranks(self) -> bool:
-        """Whether a topic contains a rank twice."""
+        """Whether the same rank occurs twice in some topic."""
         return any(len({*self.ranks[lines].tolist()}) < len(lines) for lines in self.by_topic.values())
 
     @property
     def rankings(self) -> "Run":
-        """The run; if stances are ranked separately, ranking names replace the topics."""
+        """The run itself. But if each stance has its own ranking, names such as ``1 PRO`` replace the
+        topics.
+        """
         return self.by_stance() if self.ranks_stances else self
 
     def by_stance(self) -> "Run":
-        """Returns the run with a ranking per stance, named ``1 PRO``."""
+        """Returns the run with topics replaced by the names of rankings, such as ``1 PRO``."""
         names = [f"{topic} {stance}" for topic, stance in zip(self.topics, self.stances, strict=True)]
         return replace(self, topics=Words.encode(names))
 
     def by_topic_number(self) -> "Run":
-        """Returns the run with topics instead of ranking names, undoing ``by_stance``."""
+        """Returns the run with the names of rankings replaced by topics again, which undoes ``by_stance``."""
         return replace(self, topics=Words.encode([name.partition(" ")[0] for name in self.topics]))
 
     def as_dict(self) -> dict[str, dict[str, float]]:
@@ -312,13 +322,13 @@ class Run(Sequence[RunLine], Shown):
 
     @property
     def tag(self) -> str:
-        """The first line's tag; empty without lines."""
-        # The first of ``iter(self.tags)`` would list all lines' codes.
+        """The first line's tag; empty if there are no lines."""
+        # Don't use ``next(iter(self.tags))``, because it would first create a list for all lines.
         return self.tags.words[self.tags.codes[0]] if len(self) else ""
 
     @cached_property
     def rounded(self) -> NDArray[np.float32]:
-        """Scores as trec_eval reads them."""
+        """Each line's score as float32, which is how trec_eval reads it."""
         return self.scores.astype(np.float32)
 
     @cached_property
@@ -329,17 +339,19 @@ class Run(Sequence[RunLine], Shown):
 
     @cached_property
     def by_score(self) -> Order:
-        """trec_eval's order: descending float32 score, ties by descending document id."""
+        """Each topic's line indices in trec_eval's order: by descending float32 score, ties by descending
+        document id.
+        """
         return self.order_of(self.rounded)
 
     @cached_property
     def by_rank(self) -> Order:
-        """Ordered by the rank column; equal ranks keep file order."""
+        """Each topic's line indices, sorted by the rank column. Lines with equal ranks stay in file order."""
         return self._by_topic(np.lexsort((self.ranks, self.topics.codes)))
 
     @property
     def by_score_and_rank(self) -> Order:
-        """Ordered by descending float32 score, ties by rank."""
+        """Each topic's line indices, sorted by descending float32 score. Ties are sorted by rank."""
         return self._by_topic(np.lexsort((self.ranks, -self.rounded, self.topics.codes)))
 
     def order_of(self, scores: NDArray[Any]) -> Order:
@@ -348,14 +360,15 @@ class Run(Sequence[RunLine], Shown):
         Args:
             scores: each line's score.
         """
-        # All topics at once, because a run can have many thousand topics with a few lines each.
+        # Sort all topics at once, because a run can have many thousands of topics with a few lines each.
         lines = np.lexsort((-scores, self.topics.codes))
         same_score = scores[lines][1:] == scores[lines][:-1]
         same_topic = self.topics.codes[lines][1:] == self.topics.codes[lines][:-1]
         is_tied = np.concatenate(([False], same_score & same_topic, [False]))
-        # The flag between two lines turns on at each tie's first line and off at its last: around the scores
-        # 3 2 2 2 1, the flags are 0 0 1 1 0 0, which change at 1 and 3. numpy can't sort ids fast, because
-        # they are strings.
+        # Ids are strings, which numpy sorts slowly, so only tied lines are sorted by id. To find them, there
+        # is a flag between each two neighbours, 1 if their scores are equal. The scores 3 2 2 2 1 have the
+        # flags 0 0 1 1 0 0 (with a 0 at both ends). The flags change at 1 and at 3, which are the indices of
+        # the tie's first and last line.
         changes = np.flatnonzero(is_tied[1:] != is_tied[:-1])
         for first, last in changes.reshape(-1, 2).tolist():
             tied_lines = lines[first : last + 1].tolist()
@@ -364,12 +377,14 @@ class Run(Sequence[RunLine], Shown):
         return self._by_topic(lines)
 
     def _by_topic(self, lines: Lines) -> Order:
-        """Returns line indices, which are sorted by topic code, topic by topic as in ``by_topic``."""
+        """Returns each topic's line indices, with topics in the same order as in ``by_topic``. ``lines`` must
+        be sorted by topic code.
+        """
         lines_by_topic = self._split(lines)
         return {topic: lines_by_topic[topic] for topic in self.by_topic}
 
     def _split(self, lines: Lines) -> Order:
-        """Splits line indices, which are sorted by topic code, into each topic's."""
+        """Splits line indices into one array per topic. ``lines`` must be sorted by topic code."""
         if not len(lines):
             return {}
         codes = self.topics.codes[lines]
@@ -378,20 +393,20 @@ class Run(Sequence[RunLine], Shown):
         topics = [self.topics.words[code] for code in codes[starts].tolist()]
         return {
             topic: lines[start:end] for topic, start, end in zip(topics, starts, ends, strict=True)
-        }  # slices, because np.split is slow for many topics
+        }  # slices are used because np.split is slow if there are many topics
 
     def documents_of(self, order: Order, depth: int | None = None) -> dict[str, list[str]]:
         """Returns each topic's documents.
 
         Args:
-            order: each topic's lines, such as ``by_score`` or ``by_rank``.
+            order: each topic's line indices, such as ``by_score`` or ``by_rank``.
             depth: the maximum number of documents per topic; None for all.
         """
         return {topic: self.documents[lines[:depth]].tolist() for topic, lines in order.items()}
 
 
 class Columns:
-    """A run's columns while it is being read."""
+    """Collects a run's columns while the file is being read."""
 
     def __init__(self) -> None:
         self._codes = {
@@ -410,7 +425,9 @@ class Columns:
         tags: Sequence[str],
         line_numbers: Sequence[int] | NDArray[np.int64],
     ) -> None:
-        """Adds lines; the columns are ``Run``'s attributes."""
+        """Adds lines. Each argument is a column with one element per line, and has the name of an attribute
+        of ``Run``.
+        """
         block = {
             "topics": _encoded(topics, self._codes["topics"]),
             "stances": _encoded(stances, self._codes["stances"]),
@@ -423,7 +440,7 @@ class Columns:
         self._blocks.append(block)
 
     def add_lines(self, lines: Sequence[tuple[int, RunLine]]) -> None:
-        """Adds lines with their numbers."""
+        """Adds lines, each given with its number in the file."""
         self.add(
             topics=[line.topic for _, line in lines],
             stances=[line.stance for _, line in lines],
@@ -437,10 +454,11 @@ class Columns:
     def run(self, path: Path | str) -> Run:
         """Returns the run with all lines added so far."""
         if not self._blocks:
-            self.add_lines([])  # numpy can't join zero arrays
+            self.add_lines([])  # adds empty columns, because numpy can't join an empty list of arrays
         arrays = {name: np.concatenate([block[name] for block in self._blocks]) for name in _COLUMNS}
         words = [*self._codes["stances"]]
-        # A single number says as little as Q0, but several numbers are probably meant as stances.
+        # If all numbers in the column are the same, the number means nothing, like Q0. Different numbers are
+        # probably meant as stances, so they are kept.
         has_one_number = sum(map(str.isdigit, words)) == 1
         stances = [
             NO_STANCE if word.upper() in _NO_STANCES or (word.isdigit() and has_one_number) else word

@@ -1,4 +1,4 @@
-"""Frames as users pass them, and the error for values that are in none of the forms that touche reads."""
+"""The types of frames that users can pass, and the error about values that touche can't use."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol, TypeAlias, TypeGuard
@@ -17,7 +17,7 @@ class PandasFrame(Protocol):
 
 
 class ConvertibleFrame(Protocol):
-    """A frame of another library that can be converted to pandas, such as polars."""
+    """A frame from another library, such as polars, that can be converted to a pandas DataFrame."""
 
     @property
     def to_pandas(self) -> Callable[..., Any]: ...
@@ -35,7 +35,7 @@ def as_pandas(frame: Frame) -> Any:
     """Converts a frame to a DataFrame of pandas.
 
     Raises:
-        NotInstalledError: if the frame's library needs another package for that.
+        NotInstalledError: if the frame's library needs a package for the conversion that isn't installed.
     """
     if not hasattr(frame, "to_pandas"):
         return frame
@@ -47,13 +47,13 @@ def as_pandas(frame: Frame) -> Any:
 
 
 def unusable(value: object, name: str, noun: str, forms: str, of_iterator: str = "") -> ToucheError:
-    """Returns the error for a value in none of the forms.
+    """Returns the error about a value that has none of the forms that touche can use.
 
     Args:
         value: what was passed.
-        name: what errors call it, such as ``run``.
-        noun: what it should be, such as ``a run``.
-        forms: the forms to choose from.
+        name: what to call the value at the beginning of the message, such as ``run``.
+        noun: what the value should be, such as ``a run``.
+        forms: the possible forms, in words.
         of_iterator: as in ``remedy_for``.
     """
     remedy = remedy_for(value, of_iterator) or f"pass {forms}"
@@ -61,11 +61,12 @@ def unusable(value: object, name: str, noun: str, forms: str, of_iterator: str =
 
 
 def remedy_for(value: object, of_iterator: str = "") -> str:
-    """Returns which form to pass instead of an open file, bytes, an iterator or records.
+    """Returns what to pass instead, if the value is an open file, bytes, an iterator or a list of records.
 
     Args:
         value: what was passed.
-        of_iterator: what an iterator can become if it doesn't yield records, such as ``a list of its runs``.
+        of_iterator: what to pass instead of an iterator if it doesn't yield records, such as ``a list of its
+            runs``.
 
     Returns:
         The second half of an error message; empty for any other value.

@@ -1,4 +1,4 @@
-"""Results that can become a pandas DataFrame, as which notebooks show them."""
+"""Results that can be converted to a pandas DataFrame. Notebooks show them as such."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +20,7 @@ Columns = Mapping[str, Callable[[Any], Any]]
 
 
 class Shown(ABC):
-    """A result that notebooks show as its frame's table."""
+    """A result that notebooks show as a table, the one that they show for its DataFrame."""
 
     @abstractmethod
     def frame(self) -> "DataFrame":
@@ -29,13 +29,14 @@ class Shown(ABC):
     def _repr_html_(self) -> str | None:
         try:
             return str(self.frame()._repr_html_())
-        except NotInstalledError:  # notebooks then show the text form
+        except NotInstalledError:  # pandas isn't installed; None makes notebooks show the result's repr
             return None
 
 
 def column_names(kind: type[Any]) -> list[str]:
-    """Returns a record's column names: those in its ``COLUMNS`` or, without these, its fields except those
-    that its repr omits. Empty if they depend on the data, as in a record with a dictionary ``record``.
+    """Returns the names of a record's columns. They are listed in its attribute ``COLUMNS``. If it has none,
+    the columns are all fields that its repr shows. Empty if the columns depend on the data, which is the case
+    for records with a dictionary named ``record``.
 
     Args:
         kind: the record's type.
@@ -79,7 +80,7 @@ class Table(Sequence[_T], Shown):
     @overload
     def __getitem__(self, index: slice) -> Self: ...
     def __getitem__(self, index: int | slice) -> Any:
-        """Returns a record, or a slice as a table."""
+        """Returns the record with this index, or, for a slice, a table."""
         if isinstance(index, str):
             raise TypeError(f"records have no names; write .frame()[{index!r}] for a column")
         if isinstance(index, slice):
@@ -93,7 +94,7 @@ class Table(Sequence[_T], Shown):
 
     @property
     def names(self) -> list[str]:
-        """The names of the columns; empty if they depend on the records."""
+        """The names of the columns; empty if they aren't the same for all records of this type."""
         return column_names(self.kind)
 
     def frame(self) -> "DataFrame":
@@ -102,10 +103,11 @@ class Table(Sequence[_T], Shown):
         Raises:
             ToucheError: if pandas isn't installed.
         """
-        imported("pandas", "analysis")  # raises an error if it isn't installed
+        imported("pandas", "analysis")  # raises NotInstalledError if pandas isn't installed
         from touche.trec.untruncated import UntruncatedFrame  # optional: pandas
 
-        return UntruncatedFrame(self.rows, columns=self.names or None)  # None uses the rows' columns
+        # None: pandas takes the columns from the rows.
+        return UntruncatedFrame(self.rows, columns=self.names or None)
 
     def __repr__(self) -> str:
         try:
@@ -132,7 +134,7 @@ class Record(Shown):
 
 
 class WrittenFile(Record):
-    """A record about a file. You can pass it in place of the path."""
+    """A record about a file that was written. You can pass it wherever a path is expected."""
 
     path: Path
 

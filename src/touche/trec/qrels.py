@@ -25,14 +25,15 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _GRADE = re.compile(r"([+-]?[0-9]{1,18})(?:\.0{0,9})?")
-# Our field's qrels have grades from -2 to 4; magnitude estimation and sliders reach the hundreds. For
-# nDCG, trec_eval makes a gain for each grade up to the largest one and compares it with all others,
-# so its time grows with the square. Measures also accept a gain or ``rel`` up to 1000.
+# Grades in Touché's and TREC's qrels are from -2 to 4. If assessors use sliders or magnitude estimation, they
+# can be several hundred. There has to be a limit, because trec_eval's time for nDCG grows with the square of
+# the largest grade: it creates a gain for each grade up to it and compares each gain with all others. The
+# same limit holds for gains and ``rel`` in measures.
 LARGEST_GRADE = 1000
 
-_TREC = ["topic", "0", "document", "grade"]  # the columns, for messages
-_BEIR = ["query-id", "corpus-id", "score"]  # the header
-_ON_TOPIC = "ONTOPIC"  # in the second column, in place of a stance
+_TREC = ["topic", "0", "document", "grade"]  # names of the columns, for error messages
+_BEIR = ["query-id", "corpus-id", "score"]  # the columns in a file's header
+_ON_TOPIC = "ONTOPIC"  # in image retrieval: the second column of lines that say whether the image is on topic
 _OTHER_FILE = "check that this is the right file"
 
 
@@ -47,12 +48,12 @@ class Qrels(dict[str, dict[str, int]], Shown):
 
         Args:
             topic, document, grade: the judgment.
-            path, line: file and line, for errors.
+            path, line: the file, and the line's number, for error messages.
 
         Raises:
             InputError: if the document already has another grade.
         """
-        # A new document gets the grade, which is then also the earlier one.
+        # For a new document, ``setdefault`` stores the grade and returns it, so it equals itself below.
         earlier_grade = self.setdefault(topic, {}).setdefault(document, grade)
         if earlier_grade != grade:
             problem = f"document {document!r} of topic {topic} has two grades"
@@ -84,7 +85,7 @@ class Qrels(dict[str, dict[str, int]], Shown):
         return path
 
     def records(self) -> "list[Qrel]":
-        """Returns the judgments as ir_measures records, with its default ``iteration``."""
+        """Returns the judgments as ir_measures records. Their ``iteration`` is ir_measures' default."""
         from ir_measures import Qrel  # not installed in images
 
         return [Qrel(topic, id, grade) for topic, grades in self.items() for id, grade in grades.items()]
@@ -132,17 +133,18 @@ def _merged(
     excluded_topics: Collection[str],
     parse_label: Callable[[str, int], int],
 ) -> Qrels:
-    """Reads one label per topic and document.
+    """Reads judgments in which each document has one label per topic.
 
     Args:
         path, content, excluded_topics: as in ``read_qrels``.
-        parse_label: parses the last column; its second argument is the line number, for errors.
+        parse_label: a function that parses the last column. Its arguments are the text and the line number,
+            for errors.
     """
     qrels = Qrels()
     judgments = 0
     subtopics = set[str]()
     for line, columns in _judgments(path, content, excluded_topics):
-        topic, *subtopic, document, label = columns  # BEIR has no subtopic
+        topic, *subtopic, document, label = columns  # BEIR's lines have no second column with a subtopic
         qrels.add(topic, document, parse_label(label, line), path, line)
         judgments += 1
         subtopics.update(subtopic)
@@ -160,7 +162,7 @@ def read_stances(
     *,
     content: bytes | None = None,
 ) -> Qrels:
-    """Reads the documents' stances in upper or lower case, as indices in ``stances``.
+    """Reads judged stances, in upper or lower case. Each stance is returned as its index in ``stances``.
 
     The other arguments are as in ``read_qrels``.
 
@@ -185,7 +187,7 @@ def read_answers(
     *,
     content: bytes | None,
 ) -> Qrels:
-    """Reads image judgments; returns the grades per topic and aspect, such as ``1 ONTOPIC``.
+    """Reads judgments of images. Returns the grades of images by topic and aspect, such as ``1 ONTOPIC``.
 
     Lines are ``topic aspect image grade``; the aspect is ONTOPIC, PRO or CON.
 
@@ -196,9 +198,10 @@ def read_answers(
         ids: a regular expression for image ids; empty if any id is fine.
 
     Raises:
-        InputError: as in ``read_qrels``. Also if a line has another aspect or id, or no line has ONTOPIC.
+        InputError: as in ``read_qrels``. Also if a line has an unknown aspect or an id that doesn't match
+            ``ids``, or if there is no line with ONTOPIC.
     """
-    aspects = (_ON_TOPIC, *stances)  # allowed in the second column
+    aspects = (_ON_TOPIC, *stances)  # the words that are allowed in the second column
     grades = Qrels()
     for line, (topic, aspect, image, *_, grade) in _judgments(path, content, excluded_topics):
         if aspect not in aspects:
@@ -212,7 +215,8 @@ def read_answers(
 
 
 def images_for(question: str, grades: Qrels, stances: Sequence[str]) -> Qrels:
-    """Returns 1 or 0 for each image per topic and stance, such as ``1 PRO``: whether the answer is yes.
+    """Returns the answer to a question about each image, for each topic and stance, such as ``1 PRO``: 1 for
+    yes, 0 for no.
 
     A grade of at least 1 is a yes. An image that isn't on topic gets 0 for every question.
 
@@ -223,16 +227,17 @@ def images_for(question: str, grades: Qrels, stances: Sequence[str]) -> Qrels:
         stances: the stances.
     """
     qrels = Qrels()
-    for topic in dict.fromkeys(map(topic_in, grades)):  # in file order
+    for topic in dict.fromkeys(map(topic_in, grades)):  # each topic once, in file order
         by_aspect = {aspect: grades.get(f"{topic} {aspect}", {}) for aspect in (_ON_TOPIC, *stances)}
-        # Each image once, in the aspects' order, then in file order.
+        # Each image once, first by aspect, then in file order.
         images = dict.fromkeys(chain.from_iterable(by_aspect.values()))
         has_yes = {
             aspect: {image for image, grade in judged.items() if grade > 0}
             for aspect, judged in by_aspect.items()
         }
         for stance in stances:
-            # An image must be on topic, and needs a yes for one of the aspects that suffice.
+            # The image must be on topic. For two of the questions, at least one of these aspects must also
+            # have a yes.
             sufficient = {"argumentativeness": stances, "stanceRelevance": [stance]}.get(
                 question, [_ON_TOPIC]
             )
@@ -244,7 +249,7 @@ def images_for(question: str, grades: Qrels, stances: Sequence[str]) -> Qrels:
 def _judgments(
     path: Path, content: bytes | None, excluded_topics: Collection[str]
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yields the columns of each line in a TREC or BEIR file, with its number. Arguments as in
+    """Yields each line's number and its columns, for files in TREC's or BEIR's format. Arguments as in
     ``read_qrels``.
     """
     column_names = _TREC
@@ -256,12 +261,13 @@ def _judgments(
             column_names = _BEIR
             has_tabs = "\t" in text
             continue
-        has_quotes = ('"' in text or "'" in text) and any(map(is_in_quotes, columns))  # the first is fast
+        # Search the whole text first, because that's fast.
+        has_quotes = ('"' in text or "'" in text) and any(map(is_in_quotes, columns))
         if line == 1 or has_quotes or len(columns) != len(column_names):
             _check_columns(text, columns, column_names, path, line)
         topic, *_, document, _ = columns
         for noun, id in (("topic", topic), ("document", document)):
-            if not is_word(id.replace(" ", "")):  # BEIR's ids can contain blanks
+            if not is_word(id.replace(" ", "")):  # ignore blanks, because BEIR's ids can contain them
                 raise InputError(path, f"{noun} {quoted(id)} is not an id", NO_ID, line=line)
         if topic not in excluded_topics:
             is_empty = False
@@ -271,11 +277,13 @@ def _judgments(
 
 
 def _parsed_grade(text: str, labels: Collection[int] | None, path: Path, line: int) -> int:
-    """Returns a grade. Arguments as in ``read_qrels``; the line number is for errors."""
+    """Returns the grade that a text stands for. ``labels`` is as in ``read_qrels``; path and line number are
+    for errors.
+    """
     match = _GRADE.fullmatch(text)
     if match is None or abs(int(match[1])) > LARGEST_GRADE:
         problem = f"grade {quoted(text)} is not a whole number up to {LARGEST_GRADE:,}"
-        is_stance = text.isalpha()  # e.g. PRO, in a file with stances
+        is_stance = text.isalpha()  # e.g. PRO: the file contains stances instead of grades
         hint = "; to score stances, use the measure macro F1" if is_stance else ""
         raise InputError(path, problem, f"write grades such as -2, 0 or 2{hint}", line=line)
     grade = int(match[1])
@@ -285,10 +293,13 @@ def _parsed_grade(text: str, labels: Collection[int] | None, path: Path, line: i
 
 
 def _check_columns(text: str, columns: Sequence[str], names: Sequence[str], path: Path, line: int) -> None:
-    """Raises an InputError if a line has another number of columns, or another format."""
+    """Raises an InputError if a line doesn't have as many columns as there are names, or is in another
+    format.
+    """
     reason = other_format(text, line)
     has_three = len(columns) == len(_BEIR)
-    is_of_beir = line == 1 and (has_three or ".tsv" in path.suffixes)  # including .tsv.gz
+    # ``suffixes`` and not ``suffix``, to recognize .tsv.gz, too.
+    is_of_beir = line == 1 and (has_three or ".tsv" in path.suffixes)
     count = counted(len(columns), "column")
     if reason is not None:
         problem, remedy = reason
@@ -306,11 +317,11 @@ def _check_columns(text: str, columns: Sequence[str], names: Sequence[str], path
 
 
 def _columns_at_tabs(text: str) -> list[str]:
-    """Splits a line at tabs, because BEIR's ids can contain blanks. Drops empty columns."""
+    """Splits a line at tabs only, because BEIR's ids can contain blanks. Empty columns are dropped."""
     return [column.strip() for column in text.split("\t") if column.strip()]
 
 
 def _unknown(path: Path, value: str, known: Collection[object], line: int) -> InputError:
-    """Returns the error that a value isn't a known one."""
+    """Returns the error about a value that isn't one of the allowed values."""
     problem = f"{value} is unknown (known: {', '.join(map(str, known))})"
     return InputError(path, problem, _OTHER_FILE, line=line)

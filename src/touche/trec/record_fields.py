@@ -1,4 +1,4 @@
-"""Ids and texts in a record, which can be a frame's row or what another library yields."""
+"""Reads ids and texts from records: rows of a frame, or objects that another library yields."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,7 +11,8 @@ def id_in(fields: Mapping[str, Any], field_names: Sequence[str], source_name: st
     """Returns a record's id; a whole number becomes a string. Arguments as in ``text_in``.
 
     Raises:
-        InputError: if there is no such field, or it's neither a string nor a whole number.
+        InputError: if the record has none of the fields, or the first of them is neither a string nor a whole
+            number.
     """
     value = _first_present(fields, field_names, source_name, row)
     id = as_id(value)
@@ -22,16 +23,16 @@ def id_in(fields: Mapping[str, Any], field_names: Sequence[str], source_name: st
 
 
 def text_in(fields: Mapping[str, Any], field_names: Sequence[str], source_name: str, row: int) -> str:
-    """Returns a record's text: its first field with one of the names.
+    """Returns a record's text: the value of the first of these fields that the record has.
 
     Args:
         fields: the record.
-        field_names: the names that the field can have.
-        source_name: what errors call the records.
-        row: the record's number from 1, for errors.
+        field_names: the possible names of the field, the preferred one first.
+        source_name: what to call the records in error messages.
+        row: the record's number, counted from 1, for error messages.
 
     Raises:
-        InputError: if there is no such field, or it isn't a string.
+        InputError: if the record has none of the fields, or the first of them isn't a string.
     """
     value = _first_present(fields, field_names, source_name, row)
     if not isinstance(value, str):

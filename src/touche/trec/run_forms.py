@@ -1,4 +1,4 @@
-"""Runs and qrels in the forms in which users pass them: paths, frames, and dictionaries by topic."""
+"""Converts runs and qrels from the forms that users can pass: paths, frames, and dictionaries by topic."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -38,8 +38,8 @@ AnyRun: TypeAlias = AnyPath | Run | Frame | Mapping[Any, Mapping[Any, SupportsFl
 """
 SeveralRuns: TypeAlias = Sequence[AnyRun] | Mapping[str, AnyRun]
 """Several runs: a list of them, or a dictionary of runs by names of your choice."""
-# Mappings of runs by name and of scores by topic are one type, because mypy infers no types of values in a
-# dictionary that is passed for one of two mappings.
+# A dictionary of runs by name and a dictionary of scores by topic have the same type here. If the union
+# contained two mappings, mypy couldn't infer the types of the values in a dictionary that a user writes.
 AnyRuns: TypeAlias = (
     AnyPath | Run | Frame | Sequence[AnyRun] | Mapping[Any, AnyRun | Mapping[Any, SupportsFloat]]
 )
@@ -49,7 +49,7 @@ AnyQrels: TypeAlias = AnyPath | Frame | Mapping[Any, Mapping[Any, SupportsInt]]
 label (PyTerrier) or relevance (ir_measures) instead of score.
 """
 
-# PyTerrier's column names (mostly), each with ir_measures' name; some are the same.
+# The name that we use for a column (mostly PyTerrier's), with the name in ir_measures, which may be the same.
 _OTHER_NAMES = {
     "qid": "query_id",
     "docno": "doc_id",
@@ -58,32 +58,34 @@ _OTHER_NAMES = {
     "stance": "stance",
     "label": "relevance",
 }
-IN_MEMORY = "qrels"  # what qrels without a file are called
+IN_MEMORY = "qrels"  # the name of qrels that aren't in a file
 _RUN_FORMS = "a path, a Run, a frame with the columns qid, docno and score, or {topic: {document: score}}"
 _QRELS_FORMS = "a path, Qrels, a frame with the columns qid, docno and label, or {topic: {document: grade}}"
 
 
 def list_of_runs(runs: AnyRuns) -> list[AnyRun]:
-    """Returns one run or several as a list, in whatever form they are. Keys of a dictionary of runs are
-    dropped.
+    """Returns one run or several runs as a list. The runs can have any form and aren't converted. If they are
+    in a dictionary, its keys are dropped.
     """
     if _are_named(runs):
         return [*runs.values()]
-    # Strings and runs are sequences, too: of characters and of lines. Bytes become an error later.
+    # Exclude sequences that are one run: strings are paths, and a ``Run`` is a sequence of lines. Bytes are
+    # no valid run; there will be an error about them later.
     if isinstance(runs, Sequence) and not isinstance(runs, str | bytes | Run):
         return [*runs]
     return [runs]  # type: ignore[list-item]  # mypy doesn't see that no form of several runs is left
 
 
 class RunSource(NamedTuple):
-    """A run to be read.
+    """A run that hasn't been read yet.
 
     Attributes:
-        path: its file, or its name if there is no file.
-        content: the run, or the bytes of a pipe; None if they are in the file.
-        name: its path or name, which no other run shares.
+        path: the run's file. If it isn't in a file, the run's name, as a path.
+        content: the run if it was passed as an object, or the bytes that were read from a pipe. None if the
+            run is in a file, which ``read`` reads.
+        name: the run's path or name, different from those of all other runs.
         passed: the run as it was passed.
-        is_tag: whether the name is a dictionary's key, which replaces the tags.
+        is_tag: whether the name is a key in a dictionary of runs. The key then replaces the tag on all lines.
     """
 
     path: Path
@@ -93,7 +95,7 @@ class RunSource(NamedTuple):
     is_tag: bool = False
 
     def read(self, *, by_stance: bool = False) -> Run:
-        """Returns the run, with its name.
+        """Reads the run and gives it its name.
 
         Args:
             by_stance: whether each stance has its own ranking. Lines that don't count are then allowed,
@@ -103,19 +105,21 @@ class RunSource(NamedTuple):
             InputError: if it's unusable.
         """
         if isinstance(self.content, Run):
-            run = self.named(self.content)  # named first, so that errors use the name
+            # Give it the name before the checks, because errors contain the name.
+            run = self.named(self.content)
             return run if by_stance else checked(run)
         if by_stance:
             return self.named(read_script_lines(self.path, self.content))
         return self.named(read_run(self.path, self.content))
 
     def named(self, run: Run) -> Run:
-        """Gives a run this source's name."""
+        """Returns the run with the name of this source."""
         return run.called(str(self.name)) if self.is_tag else replace(run, path=self.name)
 
 
 def run_sources(runs: AnyRuns, *, distinct: bool = True) -> list[RunSource]:
-    """Returns one run or several, before their files are read. Runs with the same name are numbered.
+    """Returns the sources of one run or several. No file is read yet. If runs have the same name, numbers are
+    added.
 
     Args:
         runs: the runs, or a dictionary of runs by name; ``-`` is standard input.
@@ -140,8 +144,8 @@ def run_sources(runs: AnyRuns, *, distinct: bool = True) -> list[RunSource]:
 
 
 def _source(run: AnyRun, names_taken: set[Path]) -> RunSource:
-    """Returns a run's source, and adds its name to ``names_taken``. If the name is already there, the run is
-    called ``NAME (2)`` or the like.
+    """Returns a run's source and adds the run's name to ``names_taken``. If the name is already taken, the
+    run is called ``NAME (2)``, ``NAME (3)`` and so on.
     """
     content: bytes | Run | None
     if is_path(run):
@@ -158,7 +162,7 @@ def _source(run: AnyRun, names_taken: set[Path]) -> RunSource:
 
 
 def _named(sources: Sequence[RunSource], keys: Sequence[Any]) -> list[RunSource]:
-    """Names a dictionary's runs after its keys."""
+    """Returns the sources of a dictionary's runs, with its keys as names."""
     named = dict[Path, RunSource]()
     for key, source in zip(keys, sources, strict=True):
         name = one_line(str(key)).strip()
@@ -178,7 +182,7 @@ def read_runs(runs: AnyRuns, *, distinct: bool = True) -> list[Run]:
 
 
 def read_sources(sources: Sequence[RunSource], *, by_stance: bool = False) -> list[Run]:
-    """Reads runs, each file once, even if it's passed twice.
+    """Reads runs. A file that is passed twice is read once.
 
     Args:
         sources: the runs.
@@ -197,9 +201,9 @@ def read_sources(sources: Sequence[RunSource], *, by_stance: bool = False) -> li
 
 
 def check_all_are_runs(sources: Sequence[RunSource]) -> None:
-    """Raises an error if some of several files aren't runs, e.g. for a pattern like ``out/bm25/*``.
-
-    For a single file, the error of its first broken line says more.
+    """Raises an error if several files were passed and some of them aren't runs, which happens with patterns
+    such as ``out/bm25/*``. A single file isn't checked here: when it's read, the error about its first broken
+    line says more.
     """
     files = [source.path for source in sources if source.content is None]
     reason_by_file = {str(path): why_no_run(path) for path in files} if len(sources) > 1 else {}
@@ -212,12 +216,16 @@ def check_all_are_runs(sources: Sequence[RunSource]) -> None:
 
 
 def _are_named(runs: Any) -> TypeGuard[Mapping[str, AnyRun]]:
-    """Returns whether a dictionary contains runs by name, rather than one run's scores by topic."""
+    """Returns whether a value is a dictionary of runs by name, rather than a dictionary with one run's scores
+    by topic.
+    """
     return isinstance(runs, Mapping) and any(map(_is_run, runs.values()))
 
 
 def _is_run(value: Any) -> bool:
-    """Returns whether a value is one run, rather than several, or the scores of a topic's documents."""
+    """Returns whether a value is one run. Other possible values are several runs, or the scores of one
+    topic's documents.
+    """
     if isinstance(value, Mapping):
         return any(isinstance(documents, Mapping) for documents in value.values())
     return isinstance(value, Run) or is_path(value) or is_frame(value)
@@ -226,7 +234,8 @@ def _is_run(value: Any) -> bool:
 def run_of(source: AnyRun, name: str = "run") -> Run:
     """Returns a run in any form as ``Run``.
 
-    Without ranks, documents are in trec_eval's order: descending score, ties by descending id.
+    If the source contains no ranks, documents are ranked in trec_eval's order: by descending score, ties by
+    descending id.
 
     Args:
         source: the run.
@@ -254,16 +263,16 @@ def run_of(source: AnyRun, name: str = "run") -> Run:
         return read_run(path, content_of_pipe(path))
     if not is_frame(source) and not isinstance(source, Mapping):
         raise unusable(source, name, "a run", _RUN_FORMS, of_iterator="a list of its runs")
-    tag = getattr(source, "attrs", {}).get("tag") or ""  # of a frame
+    tag = getattr(source, "attrs", {}).get("tag") or ""  # only frames have ``attrs``
     name = one_line(str(tag)).strip() or name
     table = _table(source, name, ("qid", "docno", "score"), optional=("rank", "stance"))
     size = len(table["qid"])
     topics = _ids(table, "qid", name)
     documents = _ids(table, "docno", name)
-    ranks = [1] * size  # unless there are some, ``ranked_by_score`` replaces them below
+    ranks = [1] * size  # placeholders: if the source has no ranks, ``ranked_by_score`` computes them below
     if "rank" in table:
         ranks = _numbers(table, "rank", name, _is_rank, "a whole number from 0")
-        if 0 in ranks:  # PyTerrier's ranks start at 0, files' at 1
+        if 0 in ranks:  # the ranks start at 0, as in PyTerrier, but we count them from 1
             ranks = [int(rank) + 1 for rank in ranks]
     scores = _numbers(table, "score", name, is_score, "a finite number as float32")
     stances = [NO_STANCE] * size
@@ -283,7 +292,8 @@ def run_of(source: AnyRun, name: str = "run") -> Run:
     run = checked(columns.run(name), "check what made it")
     if "rank" not in table:
         return run.ranked_by_score()
-    # The order of a frame's rows means nothing, but the order of a run's lines can decide what counts.
+    # Sort the lines by topic and rank. The order of rows in a frame means nothing, but the order of lines in
+    # a run can decide which lines count.
     return run.take(np.concatenate([*run.rankings.by_rank.values()]))
 
 
@@ -329,8 +339,8 @@ def qrels_of(source: AnyQrels, name: str = "qrels") -> Qrels:
 
 
 def _whole_grades(qrels: Qrels, name: str) -> Qrels:
-    """Returns qrels that a user made. Their ids may have blanks, as BEIR's; their grades may be floats such
-    as 2.0.
+    """Checks ``Qrels`` that a user created, and converts their grades to integers: they may be floats such as
+    2.0. Ids may contain blanks, as in BEIR.
 
     Raises:
         ToucheError: if a grade isn't a whole number.
@@ -350,11 +360,12 @@ def _whole_grades(qrels: Qrels, name: str) -> Qrels:
 
 
 class QrelsSource(NamedTuple):
-    """Judgments to use instead of a task's.
+    """The user's judgments, which are used instead of the task's and haven't been read yet.
 
     Attributes:
-        path: their file, or their name in errors.
-        content: the judgments, or a pipe's bytes; None if they are in the file.
+        path: the file, or, if they aren't in a file, what to call them in error messages.
+        content: the judgments if they were passed as an object, or the bytes that were read from a pipe. None
+            if they are in a file.
     """
 
     path: Path
@@ -367,7 +378,7 @@ class QrelsSource(NamedTuple):
 
 
 def qrels_source(qrels: AnyQrels | None) -> QrelsSource | None:
-    """Returns judgments in any form, before their file is read. None stays None.
+    """Returns the source of judgments in any form. No file is read yet. Returns None for None.
 
     Raises:
         ToucheError: if the file is missing, or judgments in memory are unusable.
@@ -386,12 +397,13 @@ def qrels_source(qrels: AnyQrels | None) -> QrelsSource | None:
 def _table(
     source: Frame | Mapping[Any, Any], source_name: str, required: Sequence[str], optional: Sequence[str] = ()
 ) -> dict[str, list[Any]]:
-    """Returns the columns of a frame or of ``{topic: {document: value}}``, by their PyTerrier names.
+    """Returns the columns of a frame, or of a dictionary ``{topic: {document: value}}``. The keys are
+    PyTerrier's column names.
 
     Args:
         source: the run or judgments.
-        source_name: their name in errors.
-        required: the names of the columns that it must have.
+        source_name: what to call the source in error messages.
+        required: the names of the columns that the source must have.
         optional: further columns, which only frames may have.
     """
     if isinstance(source, Mapping):
@@ -402,7 +414,9 @@ def _table(
 def _columns_of_mapping(
     source: Mapping[Any, Any], source_name: str, required: Sequence[str]
 ) -> dict[str, list[Any]]:
-    """Returns the columns of ``{topic: {document: value}}``, named ``required`` in this order."""
+    """Returns the columns of ``{topic: {document: value}}``. ``required`` contains the names for topic,
+    document and value, in this order.
+    """
     for topic, documents in source.items():
         if not isinstance(documents, Mapping):
             problem = f"topic {quoted(topic)} has {quoted(documents)}"
@@ -423,7 +437,8 @@ def _columns_of_frame(
     """Returns the columns that a pandas frame contains, by their PyTerrier names.
 
     Raises:
-        ToucheError: if a required column is missing, or a column occurs twice, even if under its other name.
+        ToucheError: if a required column is missing, or a column occurs twice, be it with the same name or
+            once with each library's name.
     """
     table = {}
     for column in (*required, *optional):
@@ -439,10 +454,10 @@ def _columns_of_frame(
 
 
 def _ids(table: Mapping[str, list[Any]], column: str, source_name: str) -> list[str]:
-    """Returns ids as strings. Integers are ids too, and numpy's types are fine."""
+    """Returns a column of ids as strings. Integers, including numpy's, are converted."""
     ids = [
         value if type(value) is str else as_id(value) for value in table[column]
-    ]  # the first check is fast
+    ]  # ``type(...) is str`` comes first because it's fast
     for row, value in enumerate(ids, 1):
         if not is_word(value):
             problem = f"{column} {quoted(value)} is not an id"
@@ -457,8 +472,8 @@ def _numbers(
     is_valid: Callable[[Any], bool],
     description: str,
 ) -> list[Any]:
-    """Returns a column's values, which must be valid. The description says when they are."""
-    # The first check is fast.
+    """Returns a column of numbers. Raises an error if ``is_valid`` returns False for one of them."""
+    # Check for float first, because that's fast and most values are floats.
     values = [value if type(value) is float else as_number(value) for value in table[column]]
     for row, value in enumerate(values, 1):
         if not is_valid(value):
@@ -469,13 +484,15 @@ def _numbers(
 
 def _is_missing(value: Any) -> bool:
     """Returns whether a frame's cell is empty."""
-    import pandas  # optional, but there is a frame
+    import pandas  # an optional dependency, but it must be installed if the user passes a frame
 
     return value == "" if isinstance(value, str) else bool(pandas.isna(value))
 
 
 def _is_rank(value: Any) -> bool:
-    """Returns whether a value is a whole number from 0 with up to 18 digits, as in files."""
+    """Returns whether a value can be a rank: a whole number that is at least 0 and has up to 18 digits, as in
+    files.
+    """
     return _is_whole(value) and 0 <= value < 10**MOST_DIGITS
 
 

@@ -21,16 +21,22 @@ from touche.trec.columns import Columns, Run, split_lines
 from touche.trec.columns import RunLine as RunLine
 
 _REMEDY = "write: topic Q0 document rank score tag"
-# Numbers as C writes them. Quantifiers don't backtrack, because digits may go on for long.
+# Numbers in C's notation. The quantifiers are possessive, because backtracking would be slow if a column
+# consists of very many digits.
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
 _CHARACTERS_OF_DECIMALS = b"0123456789+-.eE"
-MOST_DIGITS = 18  # in a rank; official runs start at 0 or 1, and trec_eval ignores ranks
+# The longest rank that is accepted; trec_eval ignores ranks, so any limit is fine that fits into 64 bits.
+MOST_DIGITS = 18
 _RANK = re.compile(f"[0-9]{{1,{MOST_DIGITS}}}")
-_BEYOND_FLOAT32 = 2.0**128 - 2.0**103  # the smallest number that rounds to infinity
+# The smallest number that becomes infinite when it's rounded to float32.
+_BEYOND_FLOAT32 = 2.0**128 - 2.0**103
 _ZERO = np.float32(0)  # adding it to scores turns -0 into 0
-BLOCK = 2_000  # lines parsed together; larger blocks leave the processor's cache and take longer
-_LARGEST_BLOCK = 1 << 20  # bytes; cells of a larger block would need much memory
-MOST_BROKEN_LINES = 100_000  # in a run; real runs have at most 50,000 lines: 1000 for each of 50 topics
+# How many lines are parsed together; larger blocks take longer, because they don't fit into the processor's
+# cache.
+BLOCK = 2_000
+_LARGEST_BLOCK = 1 << 20  # bytes; the cells of a larger block would need too much memory
+# The limit per run; real runs have at most 50,000 lines (1,000 for each of 50 topics).
+MOST_BROKEN_LINES = 100_000
 IS_HEADER = "line 1 is a header"
 _QUOTES = ('"', "'")
 _HEADER_WORDS = re.compile(
@@ -38,21 +44,22 @@ _HEADER_WORDS = re.compile(
     r"|relevan\w*|grade",
     re.IGNORECASE,
 )
-RUN_FILE = "run.txt"  # in a baseline's output folder
-# ir_metadata's lines around a run's metadata, which it writes as comments at the run's beginning.
+RUN_FILE = "run.txt"  # the run's name in a baseline's output folder
+# ir_metadata can write a run's metadata as comments at the beginning of the run. These lines mark where the
+# comments start and end.
 _METADATA_START = re.compile(rb"(?:\xef\xbb\xbf)?#\s*ir_metadata\.start\s*")
 _METADATA_END = re.compile(rb"#\s*ir_metadata\.end\s*")
 _MOST_METADATA_LINES = 2_000
 _FIRST_LINES = 100
-MAX_DEPTH = 1000  # documents per topic, by every year's rules
+MAX_DEPTH = 1000  # the largest number of documents per topic that the rules allow, in every year
 
 
 class LineError(InputError):
     """A broken line in a run.
 
     Attributes:
-        kind: the broken column, or another word for the problem, such as ``columns`` if their number is
-            wrong.
+        kind: the name of the column that is broken, or another word for the problem, such as ``columns`` if
+            the line has the wrong number of columns.
     """
 
     def __init__(self, kind: str, path: Path, problem: str, remedy: str, line: int | None) -> None:
@@ -70,13 +77,14 @@ def read_run(path: Path, content: bytes | None = None) -> Run:
 
     Raises:
         InputError: if the file is unreadable or empty, a column is missing, or a topic repeats a document. If
-            each stance has its own ranking, a document may be in both.
+            each stance has its own ranking, a document may be in the rankings of both stances.
     """
     columns = Columns()
     try:
         _read(path, content, columns)
     except InputError:
-        check_unique(columns.run(path).rankings)  # report errors above the broken line first
+        # If a line above the broken one repeats a document, report that first.
+        check_unique(columns.run(path).rankings)
         raise
     return checked(columns.run(path))
 
@@ -85,7 +93,7 @@ def read_with_errors(path: Path, content: bytes | None = None) -> tuple[Run, lis
     """Reads a run that may be empty, or contain documents twice; arguments as in ``read_run``.
 
     Returns:
-        The readable lines, and an error for each other line and for a byte order mark.
+        The lines that can be read, and an error for each line that can't. A byte order mark is an error, too.
 
     Raises:
         InputError: if the file is unreadable or has too many broken lines.
@@ -97,8 +105,9 @@ def read_with_errors(path: Path, content: bytes | None = None) -> tuple[Run, lis
 
 
 def _read(path: Path, content: bytes | None, columns: Columns, errors: list[LineError] | None = None) -> None:
-    """Reads a run's lines into columns, including those before an error. Without a list for the errors, the
-    first broken line raises its error, and blank lines are skipped.
+    """Reads a run's lines and adds them to ``columns``. If no list ``errors`` is passed, the first broken
+    line raises an error (the lines above it have been added then), and blank lines are skipped. Otherwise,
+    errors are added to the list.
     """
     lines, _ = lines_after_metadata(path, content)
     first_line = 1
@@ -111,15 +120,16 @@ def _read(path: Path, content: bytes | None, columns: Columns, errors: list[Line
             parsed_lines = list[tuple[int, RunLine]]()
             try:
                 parsed_lines.extend(_parse_one_by_one(block, path, first_line, errors))
-            finally:  # extend has already added the lines above an error
+            # Even after an error, add the lines above the broken one, which ``extend`` has already stored.
+            finally:
                 columns.add_lines(parsed_lines)
         first_line += len(block)
 
 
 def lines_after_metadata(path: Path, content: bytes | None = None) -> tuple[Iterator[bytes], bool]:
-    """Returns a run's lines, and whether it begins with metadata in comments, whose lines become empty.
-
-    Arguments as in ``read_run``; errors as in ``bytes_of_lines``.
+    """Returns a run's lines, and whether it begins with metadata in comments. Lines with metadata are
+    returned as empty lines, so that line numbers stay right. Arguments as in ``read_run``; errors as in
+    ``bytes_of_lines``.
     """
     lines = bytes_of_lines(path, OF_TABLES, content)
     comments = list[bytes]()
@@ -135,9 +145,9 @@ def lines_after_metadata(path: Path, content: bytes | None = None) -> tuple[Iter
 
 
 def _add_at_once(lines: Sequence[bytes], first_line: int, columns: Columns) -> bool:
-    """Adds lines if ``parse_line`` accepts them all and tags contain no blanks. Returns whether it did.
-
-    This is much faster than parsing line by line. It rejects a few lines that ``parse_line`` accepts.
+    """Parses several lines at once, which is much faster than parsing them one by one. If all are fine, adds
+    them and returns True. Otherwise adds none and returns False, and the caller parses them with
+    ``parse_line``. Some lines that ``parse_line`` accepts are rejected here, e.g. if a tag contains blanks.
     """
     cells = split_lines(lines, 6) if sum(map(len, lines)) <= _LARGEST_BLOCK else None
     if cells is None:
@@ -148,20 +158,22 @@ def _add_at_once(lines: Sequence[bytes], first_line: int, columns: Columns) -> b
     if b"".join(scores).translate(None, delete=_CHARACTERS_OF_DECIMALS):
         return False
     try:
-        # Decoding all cells at once is faster.
+        # Join all cells to decode them at once, because that's faster.
         words = b"\n".join([*topics, *documents, *stances, *tags]).decode().split("\n")
         values = np.array([float(score) for score in scores], np.float64)
-    except ValueError:  # not UTF-8, or not a number
+    except ValueError:  # a cell isn't UTF-8, or isn't a number
         return False
     size = len(lines)
     ids = words[: 2 * size]
-    # Private use characters aren't printable, but ``parse_line`` accepts them.
+    # ``isprintable`` is False for private use characters, which ``parse_line`` accepts, so the lines are
+    # parsed one by one then.
     characters = "".join(ids)
     if max(map(len, ids)) > LONGEST_WORD or not characters.isprintable():
         return False
-    if any(quote in characters for quote in _QUOTES):  # columns in quotes are an error
+    # Some columns may be in quotes, which ``parse_line`` reports as an error.
+    if any(quote in characters for quote in _QUOTES):
         return False
-    with np.errstate(over="ignore"):  # scores that are too large become infinite, without numpy's warning
+    with np.errstate(over="ignore"):  # no warning if a score is too large and becomes infinite
         is_finite = bool(np.isfinite(values.astype(np.float32)).all())
     if is_finite:
         columns.add(
@@ -179,9 +191,10 @@ def _add_at_once(lines: Sequence[bytes], first_line: int, columns: Columns) -> b
 def _parse_one_by_one(
     block: Sequence[bytes], path: Path, first_line: int, errors: list[LineError] | None
 ) -> Iterator[tuple[int, RunLine]]:
-    """Yields lines with their numbers. ``errors`` is as in ``_read``."""
+    """Yields each line and its number. ``errors`` is as in ``_read``."""
     for number, text in enumerate(decoded(block, path, first_line), first_line):
-        # A byte order mark, which decoding drops, can be all of a file. Other lines include their end.
+        # The text can only be empty if the file consists of a byte order mark, which decoding drops: all
+        # other lines contain at least a line end.
         if not text or (errors is None and not text.strip()):
             continue
         try:
@@ -193,7 +206,9 @@ def _parse_one_by_one(
 
 
 def add_error(errors: list[LineError], error: LineError, path: Path) -> None:
-    """Adds an error. If there are so many that the file can't be a run, it raises an InputError."""
+    """Adds an error to the list. Raises an InputError if there are so many errors that the file can't be a
+    run.
+    """
     errors.append(error)
     if len(errors) > MOST_BROKEN_LINES:
         problem = f"more than {MOST_BROKEN_LINES} broken lines"
@@ -201,7 +216,8 @@ def add_error(errors: list[LineError], error: LineError, path: Path) -> None:
 
 
 def other_format(text: str, line: int) -> tuple[str, str] | None:
-    """Returns the problem and remedy if a broken line belongs to another format, or None.
+    """Returns a problem and a remedy if a broken line looks like a line in another file format; otherwise
+    None.
 
     Args:
         text: the line.
@@ -226,12 +242,13 @@ def is_in_quotes(column: str) -> bool:
 
 
 def split_columns(text: str, at_most: int = -1) -> list[str]:
-    """Splits a line at ASCII whitespace, at most ``at_most`` times; -1 means everywhere."""
-    # ``strip`` removes whitespace after the last column, which ``split`` would keep after ``at_most``
-    # splits.
-    if text.isprintable():  # fast; blanks are the only whitespace that is printable
+    """Splits a line at ASCII whitespace, at most ``at_most`` times. -1 means as often as possible."""
+    # If the number of splits is limited, ``split`` keeps whitespace after the last column, so remove it with
+    # ``strip``.
+    if text.isprintable():  # fast, and right: blanks are the only printable whitespace, so there is no other
         return text.strip().split(maxsplit=at_most)
-    # As bytes, because other whitespace doesn't separate columns. Strings may contain lone surrogates.
+    # Split bytes, not the string, because only ASCII whitespace separates columns. "surrogatepass", because
+    # the string may contain lone surrogates.
     columns = text.encode("utf-8", "surrogatepass").strip().split(maxsplit=at_most)
     return [column.decode("utf-8", "surrogatepass") for column in columns]
 
@@ -245,7 +262,8 @@ def decimal(text: str) -> float | None:
 
 
 def checked(run: Run, remedy: str = "check what wrote it") -> Run:
-    """Returns a run if it has lines, finite scores and no document twice in a ranking.
+    """Checks that a run has lines, that its scores are finite, and that no ranking contains a document twice.
+    Returns the run.
 
     Args:
         run: the run.
@@ -257,20 +275,20 @@ def checked(run: Run, remedy: str = "check what wrote it") -> Run:
     check_unique(run.rankings)
     if not run:
         raise InputError(run.path, "the run is empty", remedy)
-    is_finite = np.abs(run.scores) < _BEYOND_FLOAT32  # False for NaN, too
+    is_finite = np.abs(run.scores) < _BEYOND_FLOAT32  # also False for NaN
     if not is_finite.all():
-        wrong_line = np.argmin(is_finite)  # the first one that isn't finite
+        wrong_line = np.argmin(is_finite)  # the index of the first line whose score isn't finite
         problem = f"the score {run.scores[wrong_line]} is not finite as float32"
         raise InputError(run.path, problem, "correct it", line=int(run.line_numbers[wrong_line]))
     return run
 
 
 def check_unique(run: Run) -> None:
-    """Raises an InputError if a topic contains a document twice; it names the line."""
+    """Raises an InputError if a topic contains a document twice. The error names the line."""
     ids_by_topic = (run.documents[lines].tolist() for lines in run.by_topic.values())
     if all(len(set(ids)) == len(ids) for ids in ids_by_topic):
         return
-    # A slower search for the line.
+    # There is a repeated document. Search again, slower, for its line.
     seen = set()
     for number, topic, document in zip(run.line_numbers.tolist(), run.topics, run.documents, strict=True):
         if (topic, document) in seen:
@@ -298,7 +316,7 @@ def ranking(hits: Iterable[tuple[str, float]], depth: int = MAX_DEPTH) -> list[t
             problem = f"document {quoted(document)} has the score {quoted(score)}"
             raise ToucheError(f"{problem}; scores must be numbers that are finite as float32")
         score_by_document[document] = as_float32(score)
-    # By score, then by document, like Run.by_score.
+    # By descending score, then by descending document id, as in Run.by_score.
     ordered = sorted(score_by_document.items(), key=lambda hit: (hit[1], hit[0]), reverse=True)
     return ordered[:depth]
 
@@ -323,7 +341,7 @@ def with_unmatched(
         >>> touche.with_unmatched([("d1", 2.5)], ["d2", "d3"], depth=10)
         [('d1', 2.5), ('d3', 0.0), ('d2', 0.0)]
     """
-    # Without hits, use 1 as the lowest score, so that candidates get 0.
+    # If there are no hits, the default 1 makes all candidates get 0 below.
     lowest = np.float32(min((score for _, score in hits), default=1.0))
     score = 0.0 if lowest > 0 else float(np.nextafter(lowest, np.float32(-inf)))
     unmatched = [(id, score) for id in sorted(others, reverse=True)]
@@ -331,13 +349,15 @@ def with_unmatched(
 
 
 def digits(scores: NDArray[np.float32]) -> list[str]:
-    """Returns scores with the fewest digits that restore the same float32, like ``str``."""
+    """Returns scores as text, with the smallest number of digits from which the same float32 can be read."""
     texts: list[str] = scores.astype(str).tolist()
     return texts
 
 
 def as_number(value: Any) -> Any:
-    """Returns a Decimal or an array without dimensions as Python's number; other values unchanged."""
+    """Converts a Decimal, or an array without dimensions, to a Python number. Other values are returned
+    unchanged.
+    """
     if getattr(value, "ndim", None) == 0:
         return value.item()
     if isinstance(value, Decimal) and not value.is_snan():
@@ -347,8 +367,9 @@ def as_number(value: Any) -> Any:
 
 
 def is_score(value: Any) -> bool:
-    """Returns whether a value is a number that's finite as float32. The first check is fast."""
-    if isinstance(value, float | np.float32) and -3e38 < value < 3e38:  # less than the largest float32
+    """Returns whether a value is a number that's finite as float32."""
+    # The usual case, checked fast; 3e38 is a bit less than the largest float32.
+    if isinstance(value, float | np.float32) and -3e38 < value < 3e38:
         return True
     value = as_number(value)
     return isinstance(value, Real) and not isinstance(value, bool) and isfinite(as_float32(value))
@@ -358,11 +379,14 @@ def as_float32(score: float | Real) -> np.float32:
     """Returns a score as trec_eval reads it; infinite if it's too large for float32."""
     try:
         value = float(score)
-    except OverflowError:  # an integer larger than any float; callers refuse infinite scores of any sign
+    # An integer that is too large for a float; the sign doesn't matter, because callers reject infinite
+    # scores.
+    except OverflowError:
         return np.float32(inf)
-    if abs(value) >= _BEYOND_FLOAT32:  # otherwise numpy would warn, and its errstate is slow
+    # Checked here, because numpy would print a warning, and switching it off with errstate is slow.
+    if abs(value) >= _BEYOND_FLOAT32:
         return np.float32(inf if value > 0 else -inf)
-    return np.float32(value) + _ZERO  # adding 0 turns -0 into 0, so that both are printed alike
+    return np.float32(value) + _ZERO  # adding 0 turns -0 into 0, so that it isn't printed as -0.0
 
 
 def parse_line(text: str, path: Path, number: int) -> RunLine:
@@ -399,10 +423,10 @@ def parse_line(text: str, path: Path, number: int) -> RunLine:
 
 
 def why_no_run(path: Path) -> str:
-    """Returns why a file isn't a run at all: what is wrong with its first line. Empty for a run, for an empty
-    file, and for a missing file, which gets its own error.
-
-    If one of the first lines, or just a score in it, is as in a run, the file is a run with broken lines.
+    """Returns what is wrong with a file's first line if the file isn't a run at all. Returns an empty string
+    if it's a run, possibly with broken lines: one of the first lines, or at least its score, then looks as in
+    a run. Also returns an empty string for empty and for missing files, because there are other errors about
+    these.
     """
     reason = ""
     try:
@@ -415,7 +439,7 @@ def why_no_run(path: Path) -> str:
                     reason = reason or f"line {number}: {error.problem}"
                     continue
             return ""
-    except InputError as error:  # unreadable or not text
+    except InputError as error:  # the file can't be read, or isn't text
         exists = os.path.exists(path)  # noqa: PTH110 (Path.exists raises for overlong names)
         return (reason or error.problem) if exists else ""
     return reason

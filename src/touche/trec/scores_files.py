@@ -1,4 +1,4 @@
-"""Reads a run's scores: from a run, or from a table with three columns."""
+"""Reads a run's scores from a run file, or from a table with topic, document and score."""
 
 from pathlib import Path
 
@@ -12,10 +12,11 @@ _REMEDY = "write: topic document score"
 
 
 def read_scores(path: Path) -> Run:
-    """Reads a run, or a ``*.tsv`` file with topic, document and score per line.
+    """Reads a run file, or, if the name ends with ``.tsv``, a table with topic, document and score on each
+    line.
 
     Raises:
-        InputError: if the file is empty, or a line is broken or repeats a document of its topic.
+        InputError: if the file is empty, a line is broken, or a topic contains a document twice.
     """
     if path.suffix != ".tsv":
         return run_of(path)
@@ -25,7 +26,9 @@ def read_scores(path: Path) -> Run:
 
 
 def _line(path: Path, number: int, text: str) -> RunLine:
-    """Parses topic, document and score into a run's line, with rank 0 and tag tsv."""
+    """Parses a line with topic, document and score. The result is a run's line with rank 0 and the tag
+    ``tsv``.
+    """
     columns = split_columns(text)
     if len(columns) != 3:
         raise InputError(path, f"{counted(len(columns), 'column')} instead of 3", _REMEDY, line=number)

@@ -1,4 +1,4 @@
-"""Topics in the forms in which users pass them."""
+"""Converts topics from the forms that users can pass."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ AnyTopics: TypeAlias = AnyPath | Sequence[Topic] | Mapping[Any, str] | Frame
   text (ir_datasets) or number and title (``touche``)
 """
 
-_NAME = "topics"  # what errors call them
+_NAME = "topics"  # how error messages begin
 _FORMS = "a path, a list of Topic, {number: title}, or a frame with the columns qid and query"
 
 
@@ -39,8 +39,8 @@ class TopicTable(Table[Topic]):
         """Returns the topics as a pandas DataFrame, which prints without omissions.
 
         Args:
-            names: the names of the columns with the number and the title. PyTerrier: qid and query.
-                ir_measures: query_id and, as in ir_datasets, text.
+            names: which library's names to use for the columns with the topic's number and title. PyTerrier:
+                qid and query. ir_measures: query_id and, as in ir_datasets, text.
 
         Returns:
             A row per topic. The other columns are objects, description and narrative, as in ``Topic``.
@@ -87,7 +87,9 @@ def topics_in(source: AnyTopics) -> tuple[Topic, ...]:
 
 
 def _topic_in(fields: Mapping[str, Any], row: int) -> Topic:
-    """Returns the topic in a frame's row. The row's number, from 1, is for errors."""
+    """Returns the topic in a row of a frame. ``row`` is the row's number, counted from 1, for error
+    messages.
+    """
     objects = fields.get("objects")
     return Topic(
         number=id_in(fields, NUMBER_NAMES, _NAME, row),

@@ -17,7 +17,8 @@ from touche.io.identifiers import check_new_id, quoted
 from touche.io.json_lines import read_jsonl, text_field
 from touche.io.opening import CARRIAGE_RETURN, OF_TABLES, PACKED_SUFFIXES, open_binary, plain_name, read_lines
 
-# Plain or packed; the first one found, in this order, is used.
+# File names of topics, without the suffix of packed files. If a folder contains several, the first name in
+# this list is used.
 TOPIC_FILES = ("topics.xml", "queries.jsonl", "topics.jsonl", "queries.tsv", "topics.tsv")
 NUMBER_NAMES = (
     "qid",
@@ -25,17 +26,20 @@ NUMBER_NAMES = (
     "number",
     "_id",
     "id",
-)  # the field that contains the id; the first match counts
+)  # names of the field with the id; if a line has several, the first one in this list is used
 TITLE_NAMES = ("query", "title", "text")
-_LARGEST_XML = 1 << 24  # bytes; official files have about 40,000
-_DEEPEST_XML = 100  # nested elements; deeper ones need much memory
-_MOST_ELEMENTS = 100_000  # a tree of so many takes about 30 MB; the same limit holds for attributes
-_LONGEST_TAG = 1 << 14  # bytes; the parser keeps all attributes of a tag, each with its namespace's address
-_LONGEST_COMMENT = 1 << 18  # bytes; someone may have commented topics out
+_LARGEST_XML = 1 << 24  # bytes; official files have about 40,000 bytes
+_DEEPEST_XML = 100  # nested elements; if they were nested more deeply, parsing would need much memory
+# A tree with so many elements takes about 30 MB; the same limit is used for the number of attributes.
+_MOST_ELEMENTS = 100_000
+# Bytes; limited because the parser stores each attribute of a tag together with its namespace's address.
+_LONGEST_TAG = 1 << 14
+_LONGEST_COMMENT = 1 << 18  # bytes; large, because someone may have commented out topics
 _REMEDY = "check that this is a Touché topics file"
-# Lines can contain narratives or BEIR's metadata, so they are longer than a run's and slower to read.
+# Lines can contain narratives or BEIR's metadata, so they can be longer than lines of runs. As long lines are
+# slower to read, fewer are allowed.
 _LIMITS = OF_TABLES._replace(longest_line=1 << 20, most_lines=500_000, least_bytes=20)
-_LONGEST_REASON = 60  # characters
+_LONGEST_REASON = 60  # characters of the parser's message in an error
 _RUN_LINE = re.compile(r"\s*(\S+\s+){3}\d+\s+[-+.\deE]+\s+\S.*")  # topic, Q0, document, rank, score, tag
 _QRELS_LINE = re.compile(r"\s*(\S+\s+){3}-?\d+\s*")  # topic, 0, document, grade
 
@@ -47,10 +51,10 @@ class Topic:
     Attributes:
         number: the topic's id, as in the first column of runs and qrels.
         title: the question, which all automatic runs use as their query.
-        objects: what a comparative question compares (2022 task 2); otherwise empty.
+        objects: the things that a comparative question compares (2022 task 2); empty for other questions.
         description: the user's situation; may be empty.
         narrative: what makes a document relevant; may be empty.
-        candidates: ids of the documents to re-rank, or None for the whole collection.
+        candidates: the ids of the documents to re-rank; None to rank the whole collection.
     """
 
     number: str
@@ -62,7 +66,7 @@ class Topic:
 
 
 def name_of_topics(path: Path) -> str:
-    """Returns what a topics file is called in an input directory."""
+    """Returns the name that a topics file must have in an input directory, given by its format."""
     suffix = Path(plain_name(path.name)).suffix
     return next((name for name in TOPIC_FILES if name.endswith(suffix)), TOPIC_FILES[0])
 
@@ -104,13 +108,13 @@ def _topics_in(path: Path) -> tuple[Topic, ...]:
 
 
 def _other_form(path: Path, broken_line: int | None) -> tuple[str, str]:
-    """Returns what an unreadable topics file looks like, and a remedy; both are empty if the first line is
-    not the broken one, or as it should be.
+    """Returns which other kind of file an unreadable topics file looks like, and a remedy. Both are empty if
+    it doesn't look like another kind, or if its first line isn't the one that can't be read.
     """
-    if broken_line is None or not path.is_file():  # a pipe can't be read again
+    if broken_line is None or not path.is_file():  # not for pipes, because they can't be read a second time
         return "", ""
     with suppress(InputError):
-        line, text = next(read_lines(path, _LIMITS), (0, ""))  # the default is for an empty file
+        line, text = next(read_lines(path, _LIMITS), (0, ""))  # (0, "") if the file is empty
         if line != broken_line:
             return "", ""
         if _RUN_LINE.fullmatch(text):
@@ -124,8 +128,8 @@ def _other_form(path: Path, broken_line: int | None) -> tuple[str, str]:
 
 
 def _topics_in_xml(path: Path) -> Iterator[tuple[int, Topic]]:
-    """Yields the topics in the organizers' topics.xml with their lines: a ``<topic>`` with ``<number>`` and
-    ``<title>`` each.
+    """Yields the topics in the organizers' topics.xml, each with its line number. A topic is an element
+    ``<topic>`` that contains ``<number>`` and ``<title>``.
 
     The number can also be an attribute, and the title a ``<query>``. An element's text includes the text of
     the elements inside it. Whitespace becomes single blanks. Names may be in capitals or in a namespace.
@@ -135,7 +139,8 @@ def _topics_in_xml(path: Path) -> Iterator[tuple[int, Topic]]:
         attributes = [with_single_blanks(element.get(name, "")) for name in ("number", "num")]
         text = _text_in(element, "number", "num", "id", path=path, line=line)
         number = _only([*attributes, text], "number", path, line)
-        number = number or with_single_blanks(element.get("id", ""))  # can be another id next to a number
+        # Only if there is no number: next to a number, the id can be something else.
+        number = number or with_single_blanks(element.get("id", ""))
         if not number:
             problem = "the topic has no number"
             raise InputError(path, problem, 'add a <number>, or an attribute number="1"', line=line)
@@ -154,10 +159,10 @@ def _topics_in_xml(path: Path) -> Iterator[tuple[int, Topic]]:
 
 
 def _only(texts: Iterable[str], noun: str, path: Path, line: int) -> str:
-    """Returns the only text that isn't empty; empty if there is none.
+    """Returns the text that isn't empty; an empty string if all texts are empty.
 
     Raises:
-        InputError: if there are different ones, because it's not clear which one counts.
+        InputError: if several different texts aren't empty, because it's unclear which of them counts.
     """
     different = [*dict.fromkeys(filter(None, texts))]
     if len(different) > 1:
@@ -189,11 +194,11 @@ def _text_in(topic: Element, *tags: str, path: Path, line: int, name: str = "the
 
 
 def _topics_in_jsonl(path: Path) -> Iterator[tuple[int, Topic]]:
-    """Yields the topics in JSON lines from TIRA, BEIR or ir_datasets with their lines: ``{"qid", "query"}``,
-    ``{"_id", "text"}`` and so on.
+    """Yields the topics in a file of JSON lines from TIRA, BEIR or ir_datasets, each with its line number.
+    The lines have fields such as ``{"qid", "query"}`` or ``{"_id", "text"}``.
 
-    Description, narrative and objects come from TIRA's ``original_query``, BEIR's ``metadata``, or the line
-    itself.
+    Description, narrative and objects are read from ``original_query`` (in TIRA), from ``metadata`` (in
+    BEIR), or from fields of the line itself.
     """
     for line, fields in read_jsonl(path, _LIMITS):
         for noun, names in (("number", NUMBER_NAMES), ("title", TITLE_NAMES)):
@@ -203,7 +208,9 @@ def _topics_in_jsonl(path: Path) -> Iterator[tuple[int, Topic]]:
 
 
 def _topics_in_tsv(path: Path) -> Iterator[tuple[int, Topic]]:
-    """Yields the topics in lines with an id and a query, separated by a tab."""
+    """Yields the topics in a file of lines with an id and a query, separated by a tab, each with its line
+    number.
+    """
     for line, text in read_lines(path, _LIMITS):
         number, *queries = map(with_single_blanks, text.split("\t"))
         if "\r" in text:
@@ -216,22 +223,25 @@ def _topics_in_tsv(path: Path) -> Iterator[tuple[int, Topic]]:
 
 
 def first_name(fields: Mapping[str, Any], names: Sequence[str]) -> str:
-    """Returns the first of these names that's in the record, or else the first name."""
+    """Returns the first of these names that the record has as a field. If it has none of them, returns the
+    first name, for the error.
+    """
     return next((name for name in names if name in fields), names[0])
 
 
 def _as_in_tira(fields: dict[str, Any]) -> dict[str, Any]:
-    """Renames a line's fields as in TIRA.
+    """Renames a line's fields so that they have TIRA's names.
 
-    TIRA puts a topic's other texts into ``original_query``, and ir_datasets into the line itself. This
-    project writes them as BEIR metadata. Objects are what a comparative question compares.
+    Description, narrative and objects can be in three places: TIRA puts them into ``original_query``,
+    ir_datasets into fields of the line itself, and this project, when it writes BEIR files, into
+    ``metadata``. Objects are the things that a comparative question compares.
     """
     number = first_name(fields, NUMBER_NAMES)
     title = first_name(fields, TITLE_NAMES)
     details = fields.get("original_query")
     if not isinstance(details, dict):
         metadata = fields.get("metadata") if number == "_id" else fields
-        # Other projects may write values of any type; we only use strings.
+        # Other projects may write values of any type into these fields. Only strings are used.
         details = {
             name: value
             for name, value in (metadata.items() if isinstance(metadata, dict) else ())
@@ -249,7 +259,7 @@ def topic_of_query(fields: dict[str, Any], path: Path, line: int) -> Topic:
     """Returns the topic in a line of queries.jsonl or rerank.jsonl.
 
     Args:
-        fields: the line, with fields named as in TIRA.
+        fields: the line's fields, with TIRA's names.
         path, line: file and line, for errors.
     """
     title = with_single_blanks(text_field(fields, "query", path, line))
@@ -258,7 +268,7 @@ def topic_of_query(fields: dict[str, Any], path: Path, line: int) -> Topic:
     original = fields.get("original_query")
     details = {"objects": "", "description": "", "narrative": ""}
     if isinstance(original, dict):
-        # Null and empty values count as missing.
+        # Leave out null and empty values, so that they don't replace others.
         details |= {name: value for name, value in original.items() if value}
     return Topic(
         number=text_field(fields, "qid", path, line),
@@ -270,7 +280,7 @@ def topic_of_query(fields: dict[str, Any], path: Path, line: int) -> Topic:
 
 
 def _objects(value: Any, path: Path, line: int) -> tuple[str, ...]:
-    """Returns the compared objects: a list of strings, or one string with commas."""
+    """Returns the compared objects, which can be given as a list of strings or as one string with commas."""
     if isinstance(value, str):
         value = value.split(",") if value.strip() else []
     if not _is_list_of_texts(value):
@@ -280,7 +290,9 @@ def _objects(value: Any, path: Path, line: int) -> tuple[str, ...]:
 
 
 def _topic_elements(path: Path) -> list[tuple[int, Element]]:
-    """Returns each ``<topic>`` in an XML file with its line, except those in another one."""
+    """Returns each ``<topic>`` in an XML file with its line number, except ``<topic>`` elements inside of
+    another one.
+    """
     with open_binary(path) as file:
         content = file.read(_LARGEST_XML + 1)
     if len(content) > _LARGEST_XML:
@@ -299,13 +311,16 @@ def _topic_elements(path: Path) -> list[tuple[int, Element]]:
         for line, topic in zip(builder.topic_lines, root.iter("topic"), strict=True):
             if topic not in inner_topics:
                 topics.append((line, topic))
-            elif _has_title(topic):  # others are just a part of the outer one
+            # A ``<topic>`` inside of another one is an error only if it has a title; if not, it's just a part
+            # of the outer topic.
+            elif _has_title(topic):
                 raise InputError(path, "a <topic> in another one", "close the one before it", line=line)
         return topics
     except DefusedXmlException as error:
         line = parser.parser.CurrentLineNumber
         raise InputError(path, "the file declares an entity", "remove the declaration", line=line) from error
-    except (ParseError, LookupError, ValueError) as error:  # an unknown encoding raises one of the last two
+    # If the encoding is unknown, LookupError or ValueError is raised.
+    except (ParseError, LookupError, ValueError) as error:
         line = parser.parser.CurrentLineNumber
         problem = f"broken XML ({one_line(str(error))[:_LONGEST_REASON]})"
         remedy = "repair the file (write & as &amp; and < as &lt;) and save it in UTF-8"
@@ -317,11 +332,12 @@ def _topic_elements(path: Path) -> list[tuple[int, Element]]:
 
 
 class _LimitedTree(TreeBuilder):
-    """Builds a tree that is neither large nor nested deeply, and notes the topics' lines.
+    """Builds the tree of an XML file, and remembers the line of each topic. Raises an error if the tree gets
+    too large or is nested too deeply.
 
     Attributes:
-        expat: the parser that calls this object and knows its current line.
-        topic_lines: each ``<topic>``'s line.
+        expat: the parser, which calls this object and knows which line it's reading.
+        topic_lines: the line number of each ``<topic>``.
     """
 
     expat: Any
@@ -333,8 +349,9 @@ class _LimitedTree(TreeBuilder):
         self._depth = 0
         self._elements = 0
         self._attributes = 0
-        self._name_characters = 0  # of tags and attributes, with their namespaces
-        self._waits_at = 0  # the first byte of what the parser has not reported yet
+        # How many characters all names of tags and attributes have so far, with their namespaces.
+        self._name_characters = 0
+        self._waits_at = 0  # the position of the first byte that the parser hasn't reported yet
 
     def start(self, tag: str, attributes: dict[str, str]) -> Element:
         self._depth += 1
@@ -358,19 +375,23 @@ class _LimitedTree(TreeBuilder):
         return super().end(_local_name(tag))
 
     def check_progress(self, content: bytes, end: int) -> None:
-        """Raises an InputError if the parser waits for the end of a long tag or comment, with what it has
-        read up to ``end``.
+        """Raises an InputError if the tag or comment that the parser is reading is too long. ``end`` is how
+        many bytes it has read.
         """
-        # Before the first token, and in expat 2.5 sometimes while it waits in one, the parser says -1.
+        # The position is -1 before the first token. In expat 2.5, it can also be -1 while the parser waits
+        # for the rest of a token.
         if self.expat.CurrentByteIndex >= 0:
             self._waits_at = self.expat.CurrentByteIndex
         begin = self._waits_at
-        is_tag = content[begin : begin + 4].replace(b"\0", b"")[1:2] not in (b"!", b"?")  # UTF-16 has nulls
+        # Nulls are removed for files in UTF-16.
+        is_tag = content[begin : begin + 4].replace(b"\0", b"")[1:2] not in (b"!", b"?")
         if end - begin > (_LONGEST_TAG if is_tag else _LONGEST_COMMENT):
             raise self._error("a tag of 16 KiB or more" if is_tag else "a comment of 256 KiB or more")
 
     def refuse_attributes(self, *declaration: object) -> None:
-        """Raises an InputError, because each element would get the attributes that a file declares."""
+        """Raises an InputError if a file declares attributes: they would be added to every element, which
+        needs much memory.
+        """
         raise InputError(
             self._path,
             "the file declares an attribute",
@@ -383,7 +404,7 @@ class _LimitedTree(TreeBuilder):
 
 
 def _local_name(tag: str) -> str:
-    """Returns a tag in lower case and without its namespace, which comes first, in braces."""
+    """Returns a tag's name in lower case. The namespace, in braces before the name, is removed."""
     return tag.rpartition("}")[2].lower()
 
 
@@ -392,17 +413,19 @@ def _has_title(topic: Element) -> bool:
 
 
 def with_single_blanks(text: str) -> str:
-    """Returns a text with whitespace as single blanks, and none around it."""
+    """Returns a text in which each sequence of whitespace is replaced by a blank, with no whitespace at both
+    ends.
+    """
     return " ".join(text.split())
 
 
 def topics_named(paths: Iterable[Path], folder: Path | str, more: str = "") -> Path:
-    """Returns the topics file among a folder's files, by its name.
+    """Returns the file among a folder's files that contains topics, judging by its name.
 
     Args:
         paths: all files.
         folder: their folder, for errors.
-        more: ends the remedy in errors, such as ``, or pass --topics``.
+        more: a text to add to the remedy in errors, such as ``, or pass --topics``.
 
     Raises:
         InputError: if no file has a name in ``TOPIC_FILES``, plain or packed.
@@ -415,7 +438,9 @@ def topics_named(paths: Iterable[Path], folder: Path | str, more: str = "") -> P
 
 
 def paths_named(paths: Iterable[Path], names: Iterable[str]) -> tuple[Path, ...]:
-    """Returns the files with these names, in the names' order, plain files before packed ones."""
+    """Returns the files with these names, in the order of the names. For each name, the plain file comes
+    before the packed one.
+    """
     path_by_name = {path.name: path for path in paths}
     wanted = [f"{name}{suffix}" for name in names for suffix in ("", *PACKED_SUFFIXES)]
     return tuple(path_by_name[name] for name in wanted if name in path_by_name)

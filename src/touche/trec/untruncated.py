@@ -1,4 +1,4 @@
-"""DataFrames that print all rows, columns and texts; imported only where pandas is installed."""
+"""DataFrames that print all rows, all columns and whole texts. Imported only if pandas is installed."""
 
 from shutil import get_terminal_size
 
@@ -6,11 +6,13 @@ from pandas import DataFrame, option_context
 
 
 class UntruncatedFrame(DataFrame):  # type: ignore[misc]
-    """A frame that prints without "..."; columns beyond the terminal's width are printed below."""
+    """A frame that is printed completely, without "...". Columns that don't fit into the terminal are printed
+    below the others.
+    """
 
     @property
     def _constructor(self) -> type["UntruncatedFrame"]:
-        """The type of frames that pandas makes from this one."""
+        """The type that pandas gives to frames derived from this one."""
         return UntruncatedFrame
 
     def __repr__(self) -> str:
