@@ -52,7 +52,7 @@ class Candidate:
             parameter can be fitted to one score.
         shares: three numbers: the shares of scores that are reproduced with an error of at most 1e-5, 1e-4
             and 1e-3.
-        median: the median error of the reproduced scores, in the unit of the scores.
+        median: the median error over all fitted scores, in the unit of the scores.
         differs: whether this candidate is significantly worse than the first one.
     """
 
