@@ -38,7 +38,7 @@ def update(outcomes: Iterable[Outcome], log: Log) -> list[Outcome]:
     """
     before = list(outcomes)
     after = [_updated(outcome, log) for outcome in before]
-    moved = {  # baselines with a value that changed; an empty value was not changed, because it's a new entry
+    moved = {  # baselines with a value that changed; new entries, whose value is empty, don't count
         new.expected.baseline
         for old, new in zip(before, after, strict=True)
         if old.expected != new.expected and old.expected.value != ""

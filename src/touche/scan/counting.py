@@ -1,4 +1,4 @@
-"""Reads documents, and counts their lengths and how often they contain the topics' terms."""
+"""Counts how long documents are, and how often they contain the terms of the topics."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ Fields = Mapping[str, Callable[[Any], str]]
 
 
 def whole_text(document: AnyDocument) -> str:
-    """Returns a document's whole text, the default field."""
+    """Returns a document's whole text. This is the field that is ranked by default."""
     return document.text
 
 
@@ -33,7 +33,7 @@ class Vocabulary:
 
     Attributes:
         analysis: the name of the analysis that turns texts into terms.
-        indexes: each term's index, from 0 in this order.
+        indexes: each term's index. Indexes are counted from 0, in the dictionary's order.
     """
 
     analysis: str
@@ -41,11 +41,11 @@ class Vocabulary:
 
     @classmethod
     def from_terms(cls, terms: Iterable[str], analysis: str) -> "Vocabulary":
-        """Returns a vocabulary without repeated terms.
+        """Creates a vocabulary. Repeated terms are stored once.
 
         Args:
             terms: the terms.
-            analysis: the name of the analysis that turns texts into them.
+            analysis: the name of the analysis that turns texts into terms.
         """
         return cls(analysis, {term: index for index, term in enumerate(dict.fromkeys(terms))})
 
@@ -53,23 +53,25 @@ class Vocabulary:
         """Returns a counter for these terms.
 
         Args:
-            with_positions: whether it stores positions.
+            with_positions: whether the counter also stores the terms' positions.
         """
         analysis = analysis_named(self.analysis)
         beginnings = {*map(analysis.beginning, self.indexes), *analysis.dropped}
-        # A final NUL marks a whole word. When we drop it, longer words pass the test below too, which
-        # does no harm.
+        # A NUL at the end of a beginning means that the whole word must be equal. Here, the NUL is dropped,
+        # so that longer words pass the test below, too. That's harmless: they are only analyzed in vain.
         prefixes = tuple(beginning.rstrip("\0") for beginning in beginnings)
         removed_code = IGNORED if analysis.closes_gaps else DROPPED
 
         def meaning(raw: bytes) -> int:
-            """Returns the index of a word's term, or how the kernel counts other words."""
+            """Returns the index of the term that a word becomes. If it isn't in the vocabulary, returns how
+            the kernel counts the word: COUNTED, DROPPED or IGNORED.
+            """
             word = raw.decode("utf-8", "replace")
-            # Most words that aren't terms fail this test, which is faster than stemming.
+            # A shortcut for most words that don't become a term, because this test is faster than stemming.
             if word.isascii() and not word.lower().startswith(prefixes):
                 return COUNTED
             term = analysis.term(word)
-            if term == "":  # the analysis removes the word
+            if term == "":  # the analysis removed the word, e.g. because it's a stop word
                 return removed_code
             return self.indexes.get(term, COUNTED)
 
@@ -78,14 +80,15 @@ class Vocabulary:
 
 @dataclass(frozen=True)
 class Part:
-    """What a ranking needs to know about some documents.
+    """What is needed to rank some of the collection's documents.
 
     Attributes:
         documents: how many documents there are.
         statistics: each field's statistics over all documents.
-        ids: the ids of documents with a term; the others are dropped.
-        fields: each field's counts for documents with a term.
-        candidates: the ids of candidates for re-ranking, including those without a term.
+        ids: the ids of the documents that contain at least one of the terms. Other documents aren't stored.
+        fields: for each field, the counts in the documents in ``ids``.
+        candidates: the ids of those candidates for re-ranking that are among these documents, even if they
+            contain none of the terms.
     """
 
     documents: int
@@ -96,7 +99,9 @@ class Part:
 
 
 class Counting:
-    """Counts documents. Create one for many documents, because it caches what words mean."""
+    """Counts terms in documents. Use the same object for many documents, because it remembers which term each
+    word becomes.
+    """
 
     def __init__(
         self,
@@ -106,7 +111,7 @@ class Counting:
         *,
         with_positions: bool = False,
     ) -> None:
-        """Counts terms in fields, and notes which candidates exist.
+        """Creates an object that counts terms in fields, and finds out which candidates exist.
 
         Args:
             vocabulary: the terms.
@@ -119,7 +124,7 @@ class Counting:
         self._candidates = candidates
 
     def __call__(self, documents: Sequence[AnyDocument]) -> Part:
-        """Returns what a ranking needs to know about the documents."""
+        """Counts the terms in these documents, and returns what is needed to rank them."""
         fields = self.counts(documents)
         has_term = np.zeros(len(documents), dtype=bool)
         for counts in fields:
@@ -133,7 +138,7 @@ class Counting:
         )
 
     def counts(self, documents: Sequence[AnyDocument]) -> list[Counts]:
-        """Returns each field's counts for all these documents.
+        """Returns each field's counts. All documents are included, even if they contain none of the terms.
 
         Args:
             documents: the documents to count.
@@ -153,7 +158,7 @@ class Counting:
 
 
 def join_parts(parts: Sequence[Part]) -> Part:
-    """Joins at least one part."""
+    """Joins parts into one. There must be at least one part."""
     counts_by_field = zip(*(part.fields for part in parts), strict=True)
     return Part(
         documents=sum(part.documents for part in parts),
@@ -165,7 +170,7 @@ def join_parts(parts: Sequence[Part]) -> Part:
 
 
 def summary(fields: Fields, parts: Sequence[Part]) -> str:
-    """Describes all parts of a collection."""
+    """Returns a description of all parts of a collection in words, for ``--verbose``."""
     numbers = [counted(sum(part.documents for part in parts), "document")]
     for index, name in enumerate(fields):
         numbers.append(f"{sum(part.statistics[index].tokens for part in parts)} terms in {name}")
@@ -173,25 +178,28 @@ def summary(fields: Fields, parts: Sequence[Part]) -> str:
 
 
 def joined_counts(parts: Sequence[Counts]) -> Counts:
-    """Joins at least one part's counts.
+    """Joins the counts of several parts. There must be at least one.
 
     Args:
         parts: each part's counts, in document order.
     """
-    # A part's first text gets the number of texts in earlier parts as its index.
+    # The texts are numbered through all parts, so a part's first index is the number of texts in earlier
+    # parts.
     first_texts = np.cumsum([0, *(len(part.lengths) for part in parts[:-1])], dtype=np.int32)
     texts = np.concatenate([part.texts + first for part, first in zip(parts, first_texts, strict=True)])
     tf = np.concatenate([part.tf for part in parts])
     terms = np.concatenate([part.terms for part in parts])
-    order = np.argsort(terms, kind="stable")  # by term; a term's postings keep the order of texts
+    # Sorted by term; stable, so that each term's postings stay in the order of texts.
+    order = np.argsort(terms, kind="stable")
     positions = None
-    # Either all parts have positions or none.
+    # Positions are stored either in all parts or in none.
     positions_of_parts = [part.positions for part in parts if part.positions is not None]
     if positions_of_parts:
         terms_of_positions = np.repeat(terms, tf)  # a posting has tf positions
         position_order = np.argsort(terms_of_positions, kind="stable")
         positions = np.concatenate(positions_of_parts)[position_order]
-    # An offset counts the postings of earlier terms, so we can add up the parts' offsets.
+    # A term's offset is the number of postings of the terms before it. So the offsets in the joined counts
+    # are the sums of the parts' offsets.
     return Counts(
         lengths=np.concatenate([part.lengths for part in parts]),
         offsets=np.sum([part.offsets for part in parts], axis=0),

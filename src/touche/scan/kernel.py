@@ -16,15 +16,16 @@ from touche.io.compiled import NUMBER, POINTER, compiled
 Array = np.ndarray[Any, np.dtype[Any]]
 """An array of numbers, one for each document."""
 
-# What a word means that isn't a term.
-COUNTED = -1  # it counts for the length
-DROPPED = -2  # it counts only for positions
-IGNORED = -3  # it counts for nothing
+# How a word is counted that doesn't become a term.
+COUNTED = -1  # it counts for the text's length and for positions
+DROPPED = -2  # it counts for positions, but not for the length
+IGNORED = -3  # it counts neither for the length nor for positions
 
 _STEPS_ROW_LENGTH = 32  # CLASSES in words.c, a power of two for fast indexing
-_PADDING = bytes(8)  # after a text, because the kernel reads eight bytes at once
-_LETTER_CODES = 32  # a letter in five bits; a and A are 1
-# Why reading stops before the last text.
+# Appended to each text, because the kernel reads eight bytes at a time, also at the text's end.
+_PADDING = bytes(8)
+_LETTER_CODES = 32  # letters have codes of five bits, from 1 for a and A
+# Return codes that say why the kernel stopped before the end of the last text.
 _NEEDS_MEANING = 1
 _NO_MEMORY = 2
 
@@ -35,11 +36,13 @@ class Counts:
 
     Attributes:
         lengths: each text's length in words, int32.
-        offsets: each term's first posting, and finally the number of postings, int64.
-        texts: each term's texts, ascending, int32.
-        tf: the term's frequency in each of them, int32.
-        positions: the term's positions in each of them, ascending, from 0, int32. Dropped words count,
-            ignored ones don't. None if positions weren't requested.
+        offsets: for each term, the index of its first posting in ``texts`` and ``tf``. The last element is
+            the number of postings, int64.
+        texts: term by term, the indexes of the texts that contain the term, ascending, int32.
+        tf: for each element of ``texts``, how often the text contains the term, int32.
+        positions: for each element of ``texts``, the term's positions in the text, ascending, counted from 0,
+            int32. Words that are dropped take up a position, words that are ignored don't. None if positions
+            weren't requested.
     """
 
     lengths: Array
@@ -50,11 +53,11 @@ class Counts:
 
     @property
     def terms(self) -> Array:
-        """The term of each posting."""
+        """The index of the term of each posting."""
         return np.repeat(np.arange(len(self.offsets) - 1, dtype=np.int32), np.diff(self.offsets))
 
     def postings(self, term: int) -> tuple[Array, Array]:
-        """Returns the texts with a term, and its frequency in each.
+        """Returns the indexes of the texts that contain a term, and the term's frequency in each of them.
 
         Args:
             term: the term's index.
@@ -63,15 +66,16 @@ class Counts:
         return self.texts[postings], self.tf[postings]
 
     def only(self, chosen: Array) -> "Counts":
-        """Returns the counts for some texts, which get new indexes.
+        """Returns the counts for some of the texts. These texts get new indexes, counted from 0.
 
         Args:
-            chosen: a boolean per text.
+            chosen: a boolean for each text: whether to include it.
         """
         is_chosen_posting = chosen[self.texts]
-        # How many chosen postings come before each posting; finally how many there are.
+        # For each posting, how many of the postings before it are chosen. The last element is how many are
+        # chosen in total.
         chosen_before = np.concatenate([[0], np.cumsum(is_chosen_posting, dtype=np.int64)])
-        new_indexes = np.cumsum(chosen, dtype=np.int32) - 1  # we only use those for chosen texts
+        new_indexes = np.cumsum(chosen, dtype=np.int32) - 1  # only meaningful for chosen texts
         positions = self.positions
         if positions is not None:
             positions = positions[np.repeat(is_chosen_posting, self.tf)]  # a posting has tf positions
@@ -86,31 +90,37 @@ class Counts:
 
 def split(text: bytes) -> list[bytes]:
     """Splits UTF-8 text into words like Lucene's StandardTokenizer."""
-    bounds = np.empty((len(text), 2), dtype=np.int64)  # at most one word per byte
+    bounds = np.empty((len(text), 2), dtype=np.int64)  # there can't be more words than bytes
     count = _library().split(_automaton(), text + _PADDING, len(text), bounds.ctypes.data)
     return [text[begin:end] for begin, end in bounds[:count].tolist()]
 
 
 def prefix_table(beginnings: Iterable[str]) -> Array:
-    """Returns the kernel's table of word beginnings, which ignores case.
+    """Returns the table from which the kernel knows which beginnings of words are relevant. Case doesn't
+    matter.
 
     Args:
-        beginnings: lower-case beginnings; one or two letters followed by NUL are a whole word.
+        beginnings: beginnings of words in lower case. One or two letters followed by NUL stand for a whole
+            word.
 
     Returns:
-        A table indexed by the codes of a word's first three letters: 1 if the kernel must ask what such a
-        word means. A beginning with fewer than three letters selects all words that start with it. Other
-        characters share codes with letters, so the kernel can ask too often.
+        A table with an element for each combination of the codes of a word's first three letters. It's 1 if
+        the kernel must ask which term such a word becomes. A beginning with fewer than three letters includes
+        all words that start with it. Characters that aren't letters have the same codes as some letters, so
+        the kernel sometimes asks although it needn't, which is harmless.
     """
     has_to_ask = np.zeros((_LETTER_CODES,) * 3, dtype=np.uint8)
     for beginning in beginnings:
-        if beginning.isascii():  # we always ask about other words
+        # Words that aren't ASCII needn't be in the table, because the kernel always asks about them.
+        if beginning.isascii():
             has_to_ask[tuple(ord(letter) % _LETTER_CODES for letter in beginning[:3])] = 1
     return has_to_ask
 
 
 class Counter:
-    """Counts terms in texts. Create one for many texts, because it caches what words mean."""
+    """Counts terms in texts. Use the same object for many texts, because it remembers which term each word
+    becomes.
+    """
 
     def __init__(
         self,
@@ -124,16 +134,18 @@ class Counter:
 
         Args:
             term_count: how many terms there are.
-            beginnings: ``prefix_table`` for words that mean a term, DROPPED or IGNORED. All other words are
-                COUNTED.
-            meaning: returns the index of a word's term, or COUNTED, DROPPED or IGNORED.
+            beginnings: a ``prefix_table`` with the beginnings of all words that become a term, or that are
+                DROPPED or IGNORED. All other words are COUNTED.
+            meaning: a function that returns, for a word in UTF-8, the index of the term that it becomes, or
+                else COUNTED, DROPPED or IGNORED.
             with_positions: whether to store positions.
         """
         self._term_count = term_count
         self._meaning = meaning
         self._with_positions = with_positions
-        self._beginnings = beginnings  # the kernel only stores its address
-        seed = int.from_bytes(os.urandom(8))  # seeds a hash table, so that no input can make it slow
+        self._beginnings = beginnings  # keep a reference, because the kernel only stores the array's address
+        # Random seed for the kernel's hash table, so that nobody can create texts that make it slow.
+        seed = int.from_bytes(os.urandom(8))
         self._counter = _library().new_counter(_automaton(), beginnings.ctypes.data, term_count, seed)
         if not self._counter:
             raise MemoryError
@@ -145,14 +157,16 @@ class Counter:
         np.cumsum([len(text) for text in texts], out=bounds[1:])
         raw = b"".join((*texts, _PADDING))
         lengths = np.empty(len(texts), dtype=np.int32)
-        unknown = np.empty(2, dtype=np.int64)  # begin and end of the word that the kernel asks about
-        # Compute addresses before the loop: ``ndarray.ctypes`` could lose a signal's exception.
+        # Where the kernel writes the begin and end of the word that it asks about.
+        unknown = np.empty(2, dtype=np.int64)
+        # Compute addresses before the loop: if a signal arrives while ``ndarray.ctypes`` is evaluated, its
+        # exception could get lost.
         arguments = (raw, bounds.ctypes.data, len(texts), lengths.ctypes.data, unknown.ctypes.data)
         _library().begin(self._counter, self._with_positions)
         while (ended := _library().read_on(self._counter, *arguments)) == _NEEDS_MEANING:
             begin, end = unknown.tolist()
             word = raw[begin:end]
-            # The kernel stores the meaning. It only fails when there is no memory.
+            # Tell the kernel, which remembers it. This only fails if there is no memory left.
             if not _library().tell(self._counter, word + _PADDING, len(word), self._meaning(word)):
                 raise MemoryError
         if ended == _NO_MEMORY:
@@ -160,7 +174,7 @@ class Counter:
         return self._counts(lengths)
 
     def _counts(self, lengths: Array) -> Counts:
-        """Returns the counts for the texts read, with their lengths."""
+        """Returns the counts in the texts that the kernel has read. ``lengths`` are the texts' lengths."""
         library = _library()
         offsets = np.empty(self._term_count + 1, dtype=np.int64)
         texts, tf = np.empty((2, library.postings_of(self._counter)), dtype=np.int32)
@@ -170,17 +184,19 @@ class Counter:
         positions = None
         if self._with_positions:
             positions = np.empty(library.occurrences_of(self._counter), dtype=np.int32)
-            scratch = np.empty_like(offsets)  # memory for the kernel to count in
+            scratch = np.empty_like(offsets)  # memory that the kernel needs for counting
             library.take_places(self._counter, self._term_count, scratch.ctypes.data, positions.ctypes.data)
         return Counts(lengths=lengths, offsets=offsets, texts=texts, tf=tf, positions=positions)
 
 
-_AUTOMATON_ARRAYS = ("block_of", "blocks", "steps", "ends")  # in words.c's order
+_AUTOMATON_ARRAYS = ("block_of", "blocks", "steps", "ends")  # in the order in which words.c expects them
 
 
 @cache
 def table() -> dict[str, Array]:
-    """Returns words.npz's arrays, made by tests/scan/words.py, with longer rows for words.c."""
+    """Returns the arrays in words.npz, which tests/scan/words.py creates. Rows are extended to the length
+    that words.c expects.
+    """
     with np.load(Path(__file__).with_name("words.npz")) as arrays:
         by_name = dict(arrays)
     steps = by_name["steps"]
@@ -191,14 +207,16 @@ def table() -> dict[str, Array]:
 
 @cache
 def _automaton() -> "ctypes.Array[ctypes.c_void_p]":
-    """Returns the addresses of the arrays that words.c splits texts with."""
+    """Returns the addresses of the arrays with the rules by which words.c splits texts into words."""
     addresses = [table()[name].ctypes.data for name in _AUTOMATON_ARRAYS]
     return (ctypes.c_void_p * len(addresses))(*addresses)
 
 
 @cache
 def _library() -> Any:
-    """Returns words.c's functions, each with its result type and argument types."""
+    """Returns the compiled words.c as a library. The types of its functions' results and arguments are
+    declared.
+    """
     return compiled(
         Path(__file__).with_name("words.so"),
         {

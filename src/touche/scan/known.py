@@ -1,4 +1,6 @@
-"""Statistics to rank with: the whole collection's if they are known, otherwise the documents' own."""
+"""Chooses the statistics to rank with: those of the whole collection if they are known, otherwise those of
+the documents to rank.
+"""
 
 import logging
 from collections.abc import Collection, Mapping, Sequence
@@ -18,11 +20,11 @@ from touche.scan.written_statistics import KnownStatistics, read_known, write_st
 _REMEDY = (
     "use statistics for the same baseline, options and topics, or --statistics none for the documents' own"
 )
-# Known numbers can be fitted to float32 scores. Smaller ones can be off by 1, others by a relative
-# error.
+# Known numbers can have been inferred from float32 scores, so they can be slightly wrong: numbers below this
+# limit by 1, larger ones by a relative error.
 _WITHIN_ONE_BELOW = 100_000
 _RELATIVE_ERROR = 1e-4
-_SHOWN_DIFFERENCES = 5  # in a warning
+_SHOWN_DIFFERENCES = 5  # how many differences a warning lists
 
 _log = logging.getLogger(__name__)
 
@@ -33,21 +35,24 @@ def known_or_counted(
     counted: Sequence[Statistics],
     unweighted: Collection[str] = (),
 ) -> Sequence[Statistics]:
-    """Returns the statistics to rank with: the whole collection's if a file has them, otherwise ``counted``.
+    """Returns the statistics to rank with: the whole collection's if there is a file with them, otherwise
+    ``counted``.
 
-    A field that is null in the file uses the documents' statistics. If the documents are the whole
-    collection, they are ranked with their own statistics. We then compare these with the file and log how
-    many numbers are equal, or warn which ones differ.
+    If a field is null in the file, the statistics of the documents to rank are used for this field. If the
+    documents to rank are the whole collection, their own statistics are used for all fields. In that case
+    they are compared with the file: the number of equal values is logged, or a warning says which values
+    differ.
 
     Args:
-        files: the statistics files, or None; ``Documents.statistics``.
+        files: the files with statistics, from ``Documents.statistics``; None if there are none.
         fields: the topics' terms per field.
         counted: each field's statistics, counted in the documents to rank.
         unweighted: terms with weight 0 in all queries. Where a number isn't in the file, ``counted`` is used
             instead.
 
     Raises:
-        InputError: if a file can't be read or written, or its fields, analyses, terms or documents don't fit.
+        InputError: if a file can't be read or written, or if the fields, analyses, terms or numbers of
+            documents in it don't fit the documents to rank.
     """
     if not files:
         return counted
@@ -76,10 +81,11 @@ def _whole_statistics(
     counted: Statistics,
     unweighted: Collection[str],
 ) -> Statistics:
-    """Returns a field's known statistics for the whole collection, or ``counted`` if it is null in the file.
+    """Returns a field's statistics for the whole collection, as the file states them. If the field is null in
+    the file, returns ``counted``.
 
     Args:
-        path: the statistics file, for messages.
+        path: the path of the file with statistics, for error messages.
         fields: the known statistics per field.
         name: the field's name.
         vocabulary: the topics' terms.
@@ -87,7 +93,8 @@ def _whole_statistics(
         unweighted: terms without weight, such as stop words; they may be missing in the file.
 
     Raises:
-        InputError: if the documents can't be a part of the collection.
+        InputError: if the documents can't be a part of this collection, because a number in ``counted`` is
+            larger than the known number.
     """
     known = fields.get(name)
     if known is None and name in fields:
@@ -102,12 +109,14 @@ def _whole_statistics(
         raise InputError(path, problem, _REMEDY)
     whole = _statistics(known, vocabulary)
     if missing:
-        # They add 0 to scores, so any numbers will do that formulas accept.
+        # For terms that aren't in the file, use what was counted: they add 0 to scores, so any numbers are
+        # right that formulas accept.
         is_missing = [term in missing for term in vocabulary.indexes]
         df = np.where(is_missing, counted.df, whole.df)
         whole = replace(whole, df=df, ttf=np.where(is_missing, counted.ttf, whole.ttf))
-    exceeded_terms: list[str] = []  # more frequent here than in the whole collection
-    if not known.estimated:  # an estimate can be too small
+    # Terms that are more frequent in the documents to rank than in the whole collection.
+    exceeded_terms: list[str] = []
+    if not known.estimated:  # estimates aren't checked, because they can be too small
         is_exceeded = _exceeds(counted.df, whole.df) | _exceeds(counted.ttf, whole.ttf)
         exceeded_terms = list(compress(vocabulary.indexes, is_exceeded))
     if exceeded_terms or _exceeds(counted.documents, whole.documents) or counted.tokens > whole.tokens:
@@ -118,7 +127,9 @@ def _whole_statistics(
 
 
 def _exceeds(counted: Any, known: Any) -> Any:
-    """Returns whether a number, or each number of an array, is larger than one that is known."""
+    """Returns whether a counted number is larger than the known one, or, for arrays, for which elements it
+    is. False where the known number is unknown.
+    """
     return (counted > known) & (known != UNKNOWN)
 
 
@@ -128,10 +139,11 @@ def _log_differences(
     fields: Mapping[str, Vocabulary],
     counted: Mapping[str, Statistics],
 ) -> None:
-    """Compares known numbers with those counted in the whole collection, and logs the result.
+    """Compares the numbers in the file with those counted in the whole collection. Logs how many are equal,
+    or warns which ones differ.
 
     Args:
-        source: the statistics file's name.
+        source: the name of the file with statistics.
         known: the known statistics per field.
         fields: the topics' terms per field.
         counted: the counted statistics per field.
@@ -141,7 +153,7 @@ def _log_differences(
     for name, vocabulary in fields.items():
         field = known.get(name)
         if field is None or field.estimated or field.analysis != vocabulary.analysis:
-            continue  # the numbers needn't be equal
+            continue  # skip this field, because its numbers needn't be equal
         subjects = ["documents", "tokens", *vocabulary.indexes, *vocabulary.indexes]
         known_numbers = _numbers(_statistics(field, vocabulary))
         for subject, known_number, number in zip(
@@ -161,12 +173,14 @@ def _log_differences(
 
 
 def _numbers(statistics: Statistics) -> list[int]:
-    """Returns documents, tokens, each term's df, and each term's ttf."""
+    """Returns all numbers of a field in one list: documents, tokens, the df of each term, the ttf of each
+    term.
+    """
     return [statistics.documents, statistics.tokens, *statistics.df.tolist(), *statistics.ttf.tolist()]
 
 
 def _statistics(known: KnownStatistics, vocabulary: Vocabulary) -> Statistics:
-    """Returns known statistics for a vocabulary, with ``UNKNOWN`` for unknown numbers."""
+    """Converts statistics from a file for the terms of a vocabulary. Unknown numbers become ``UNKNOWN``."""
     frequencies = [known.terms.get(term, (None, None)) for term in vocabulary.indexes]
     numbers = [[UNKNOWN if number is None else number for number in pair] for pair in frequencies]
     df, ttf = np.array(numbers, dtype=np.int64).reshape(-1, 2).T
@@ -175,7 +189,7 @@ def _statistics(known: KnownStatistics, vocabulary: Vocabulary) -> Statistics:
 
 
 def _known(statistics: Statistics, vocabulary: Vocabulary) -> KnownStatistics:
-    """Returns a field's statistics as the file stores them."""
+    """Converts a field's statistics to the form in which they are written to a file."""
     numbers = zip(statistics.df.tolist(), statistics.ttf.tolist(), strict=True)
     return KnownStatistics(
         analysis=vocabulary.analysis,

@@ -24,16 +24,19 @@ arrays.
 
 _LOG2_E = log2(e)
 _NEARLY_ONE = (
-    0.99999  # Terrier's relative frequency when a document only contains this term; keeps 1 - f above 0
+    # Terrier's relative frequency f for documents that consist of this term only; below 1, so that 1 - f is
+    # above 0.
+    0.99999
 )
 
 
 @dataclass(frozen=True)
 class Weighted:
-    """A formula that applies the term's weight itself, like Lucene, which multiplies before it rounds.
+    """A formula that multiplies its result by the term's weight itself. Needed for Lucene's formulas, which
+    multiply before they round to float32.
 
     Attributes:
-        formula: the formula, which multiplies by ``term.weight``.
+        formula: the formula. Its results are already multiplied by ``term.weight``.
     """
 
     formula: Formula
@@ -88,7 +91,8 @@ class _BM25:
         idf = log(1 + (term.documents - term.df + 0.5) / (term.df + 0.5))
         weighted_idf = np.float32(term.weight) * np.float32(idf)
         length_share = self.b * length.astype(np.float32) / np.float32(term.mean_length)
-        with np.errstate(divide="ignore"):  # infinite when k1 = 0, so that tf doesn't matter
+        # If k1 = 0, the quotient is infinite, which is right: tf doesn't matter then.
+        with np.errstate(divide="ignore"):
             inverse_k = 1 / (self.k1 * ((1 - self.b) + length_share))
         return weighted_idf - weighted_idf / (1 + tf.astype(np.float32) * inverse_k)
 
@@ -154,10 +158,12 @@ class _PL2:
 
 
 def _relative_frequency(tf: Array, length: Array) -> Array:
-    """Returns f = tf / length, but below 1, because formulas contain log2(1 - f)."""
+    """Returns f = tf / length, limited to a number below 1, because the formulas contain log2(1 - f)."""
     return np.where(tf < length, tf / length, _NEARLY_ONE)
 
 
 def _log2_frequency_ratio(tf: Array, length: Array, term: Term) -> Array:
-    """Returns log2(f (mean length) N / ttf): f = tf / length relative to the collection's N documents."""
+    """Returns log2(f (mean length) N / ttf): the logarithm of the term's relative frequency f = tf / length
+    in a document, divided by its relative frequency in the collection of N documents.
+    """
     return np.log2(tf * term.mean_length / length * (term.documents / term.ttf))

@@ -1,4 +1,4 @@
-"""The parts that reading a collection leaves."""
+"""The parts of a collection that are kept in memory after it was read."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,10 +20,11 @@ class Parts(Generic[_T]):
     parts: Sequence[_T]
 
     def combined(self, of_part: Callable[[_T], _R], combine: Callable[[_R, _R], _R]) -> _R:
-        """Returns one result for all parts, which must not depend on how they are grouped.
+        """Computes a result for each part and combines these results into one. The order in which they are
+        combined must not matter.
 
         Args:
-            of_part: computes a part's result.
-            combine: combines two results into one.
+            of_part: a function that computes the result for a part.
+            combine: a function that combines two results into one.
         """
         return reduce(combine, map(of_part, self.parts))

@@ -49,12 +49,13 @@ def _remove_past_ending(word: str) -> str:
     if word.endswith("eed"):
         return word[:-1] if _measure(word[:-3]) > 0 else word
     rest = word.removesuffix("ed") if word.endswith("ed") else word.removesuffix("ing")
-    if rest == word or "v" not in _vowel_pattern(rest):  # no ending, or no vowel before it, as in sing
+    # The word doesn't end with ed or ing, or there is no vowel before the ending, as in sing.
+    if rest == word or "v" not in _vowel_pattern(rest):
         return word
     if rest.endswith(("at", "bl", "iz")):  # as in conflated, troubled and sized
         return rest + "e"
     has_double_consonant = rest[-1:] == rest[-2:-1] and _vowel_pattern(rest)[-1] == "c"
-    if has_double_consonant:  # hopping becomes hop, but falling, hissed and fizzed keep both
+    if has_double_consonant:  # hopping becomes hop, but falling, hissed and fizzed keep both consonants
         return rest if rest[-1] in "lsz" else rest[:-1]
     if _measure(rest) == 1 and _ends_with_short_syllable(rest):  # as in filing
         return rest + "e"
@@ -62,7 +63,9 @@ def _remove_past_ending(word: str) -> str:
 
 
 def _replace_suffix(word: str, rules: tuple[tuple[str, str], ...]) -> str:
-    """Steps 2 and 3: the first suffix that fits is replaced, unless the rest is too short."""
+    """Steps 2 and 3: replaces the first suffix in the rules that the word ends with, unless the rest of the
+    word is too short.
+    """
     for suffix, replacement in rules:
         if word.endswith(suffix):
             rest = word.removesuffix(suffix)
@@ -71,7 +74,9 @@ def _replace_suffix(word: str, rules: tuple[tuple[str, str], ...]) -> str:
 
 
 def _remove_suffix(word: str) -> str:
-    """Step 4: the first suffix that fits is removed, unless the rest is too short."""
+    """Step 4: removes the first suffix in the list that the word ends with, unless the rest of the word is
+    too short.
+    """
     for suffix in _STEP_4:
         if word.endswith(suffix):
             # Porter's rule removes ion only after s or t, so that these letters stay.

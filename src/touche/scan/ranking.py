@@ -32,7 +32,7 @@ Hits = list[tuple[str, float]]
 Queries = Mapping[str, Mapping[str, float]]
 """For each topic's number the terms to search for, from ``terms``, with their weights."""
 
-_ScoredIds = list[tuple[float, str]]  # the score first, so that sorting compares it before the id
+_ScoredIds = list[tuple[float, str]]  # the score comes first, so that sorting compares scores before ids
 
 
 def rank(
@@ -55,15 +55,19 @@ def rank(
             statistics. Candidates without a term of the query are last.
         documents: the collection; it is read once, by all processors if its files are large, and never
             completely in memory.
-        model: the contribution of a term to the scores; a term that occurs twice in the title counts twice.
+        model: the formula for what a term contributes to a document's score. A term that occurs twice in the
+            title counts twice.
         analysis: the name of an analysis, see ``touche.scan.terms``.
-        queries: queries that replace titles, such as expanded queries; a topic without a query has its title.
+        queries: queries to use instead of titles, such as expanded queries, by topic number. If a topic isn't
+            in it, its title is used.
         fields: the fields by name, each a function of the document; by default only ``text``. Functions of a
             module use all processors, lambdas only one.
         boosts: weights of the fields; the score of a document is the weighted sum over its fields.
-        best_field: use the score of the best field instead, as in Elasticsearch's multi_match.
+        best_field: use the score of the best field instead of the sum over fields, as in Elasticsearch's
+            multi_match.
         depth: the largest number of documents for each topic.
-        length_rounding: maps lengths to those that the model sees; by default Lucene's one byte.
+        length_rounding: a function that rounds an array of lengths, in tokens, before the model uses them; by
+            default, they are rounded as in Lucene, which stores a length in one byte.
 
     Yields:
         Each topic with its (document id, score) pairs, best first, ties by document id descending; scores are
@@ -94,16 +98,18 @@ def rank(
 
 @dataclass(frozen=True)
 class Scoring:
-    """The formula of a score.
+    """How to compute the score of a document.
 
     Attributes:
-        model: the contribution of a term.
+        model: the formula for what a term contributes to the score.
         boosts: the weight of each field.
-        best_field: whether the best field counts, instead of the sum of all fields.
-        length_rounding: maps lengths to those that the model sees.
-        length_offset: how many tokens to add to a field's lengths, by the field's index. They are added
-            before lengths are rounded, and count for the mean length.
-        required: whether a field, by its index, has to contain ``any`` or ``all`` terms of a topic.
+        best_field: whether the score is the best field's score; otherwise it's the weighted sum over all
+            fields.
+        length_rounding: a function that rounds an array of lengths, in tokens, before the model uses them.
+        length_offset: by the field's index, how many tokens to add to the length of each document. They are
+            added before lengths are rounded, and are included in the mean length.
+        required: by the field's index, whether a document is only ranked if this field contains ``any`` or
+            ``all`` of the topic's terms.
     """
 
     model: Formula
@@ -116,7 +122,7 @@ class Scoring:
 
 @dataclass(frozen=True)
 class Collection:
-    """The counts of a collection that formulas need for some topics.
+    """A collection, counted for some topics, so that it can be ranked with several formulas.
 
     Attributes:
         vocabulary: the terms of all queries.
@@ -139,7 +145,7 @@ class Collection:
         fields: Fields = ONE_FIELD,
         queries: Queries | None = None,
     ) -> Collection:
-        """Reads documents once for some topics.
+        """Reads documents once, and counts the terms of some topics in them.
 
         Args:
             topics: the topics, whose titles are the queries.
@@ -177,7 +183,8 @@ class Collection:
         )
 
     def rank(self, topics: Sequence[Topic], scoring: Scoring, depth: int) -> Iterator[tuple[Topic, Hits]]:
-        """Yields each topic with its best documents, best first; can be called again with other formulas.
+        """Yields each topic with its best documents, best first. Can be called several times, with different
+        formulas.
 
         Args:
             topics: some of the topics for which the collection was read.
@@ -215,12 +222,13 @@ class Collection:
         in_collection = self.parts.combined(lambda part: part.candidates, or_)
         for topic, hits in rankings:
             candidates = in_collection.intersection(topic.candidates or ())
-            # Also documents that were cut off at the depth, but then ``with_unmatched`` appends none.
+            # Can include documents that were ranked but cut off at the depth. But then ``with_unmatched``
+            # appends nothing, because the ranking has reached the depth.
             unranked = candidates.difference(id for id, _ in hits)
             yield topic, with_unmatched(hits, unranked, depth)
 
     def terms(self, text: str) -> list[str]:
-        """Returns the terms of a text in order, by the collection's analysis.
+        """Returns the terms of a text in order, using the collection's analysis.
 
         Args:
             text: the text.
@@ -230,7 +238,8 @@ class Collection:
 
 @dataclass(frozen=True)
 class _BestOfParts:
-    """Finds the best documents of parts; it is sent to the workers that have the parts.
+    """Finds the best documents of each part. This object is sent to the processes that have the parts in
+    memory.
 
     Attributes:
         terms: for each topic the weight of each term, by its index.
@@ -250,13 +259,13 @@ class _BestOfParts:
         """Returns the best documents of each topic in a part."""
         scored = _ScoredPart(part, self.statistics, self.scoring)
         return [
-            # No terms: all words are stop words.
+            # There are no terms if all words in the title are stop words.
             self._cut(scored.best(terms, candidates, self.depth) if terms else [])
             for terms, candidates in zip(self.terms, self.candidates, strict=True)
         ]
 
     def merge(self, best: Sequence[_ScoredIds], others: Sequence[_ScoredIds]) -> Sequence[_ScoredIds]:
-        """Merges the best documents of each topic."""
+        """Merges the best documents of two groups of parts, topic by topic."""
         return [self._cut(hits + other_hits) for hits, other_hits in zip(best, others, strict=True)]
 
     def _cut(self, hits: _ScoredIds) -> _ScoredIds:
@@ -277,31 +286,33 @@ class _ScoredPart:
     part: Part
     statistics: Sequence[Statistics]
     scoring: Scoring
-    # By field, term and weight, because topics share terms.
+    # Cached by field, term and weight, because several topics can contain the same term.
     _cached_contributions: dict[tuple[int, int, float], Array] = field(default_factory=dict)
 
     def best(self, terms: Mapping[int, float], candidates: frozenset[str] | None, depth: int) -> _ScoredIds:
-        """Returns the documents with the highest scores in any order, with all ties of the last one.
+        """Returns the documents with the highest scores, in no particular order. All documents with the same
+        score as the last one are included.
 
-        ``merge`` decides among ties by id, so that none of them is cut off here.
+        None of these ties is cut off here, because ``merge`` orders ties by id and then cuts.
 
         Args:
             terms: the weight of each term of the topic, at least one, by its index.
             candidates: the ids of the only documents to rank, or None.
-            depth: at most how many documents to return, besides those with the score of the last one.
+            depth: the number of documents to return. There can be more, but only because of ties.
         """
         scores = self._scores(terms)
-        matches = ~np.isnan(scores)  # NaN is the score without any term
+        matches = ~np.isnan(scores)  # a document's score is NaN if it contains none of the terms
         for field_index, any_or_all in self.scoring.required.items():
             minimum = len(terms) if any_or_all == "all" else 1
             postings = map(self.part.fields[field_index].postings, terms)
-            with_terms = np.concatenate([indexes for indexes, _ in postings])  # each once for each term
+            # Contains a document once for each of its terms.
+            with_terms = np.concatenate([indexes for indexes, _ in postings])
             matches &= np.bincount(with_terms, minlength=len(self.part.ids)) >= minimum
         if candidates is not None:
             matches &= np.array([id in candidates for id in self.part.ids], dtype=bool)
         matching = np.flatnonzero(matches)
         if depth < len(matching):
-            # At a depth of 0, no document remains.
+            # If the depth is 0, an infinite threshold removes all documents.
             last_score = np.partition(scores[matching], -depth)[-depth] if depth else np.inf
             matching = matching[scores[matching] >= last_score]
         ids = [self.part.ids[index] for index in matching.tolist()]
@@ -317,14 +328,14 @@ class _ScoredPart:
             self._contributions(index, terms, boost) for index, boost in enumerate(self.scoring.boosts)
         ]
         if self.scoring.best_field:
-            # ``np.fmax`` ignores the NaN of a field without a term, unlike ``np.maximum``.
+            # Use ``np.fmax``, because ``np.maximum`` would return NaN if one of the fields contains no term.
             scores = reduce(np.fmax, map(self._sums, contributions_by_field))
         else:
             scores = self._sums(list(chain.from_iterable(contributions_by_field)))
-        return scores.astype(np.float32)  # as in Lucene's results
+        return scores.astype(np.float32)  # Lucene's scores are float32
 
     def _sums(self, contributions_by_term: Sequence[tuple[Array, Array]]) -> Array:
-        """Returns the sum of the contributions to each document of the part; NaN for a document without any.
+        """Returns, for each document of the part, the sum of its terms' contributions; NaN if there are none.
 
         Args:
             contributions_by_term: as ``_contributions`` returns them.
@@ -341,7 +352,8 @@ class _ScoredPart:
     def _contributions(
         self, field_index: int, terms: Mapping[int, float], boost: float
     ) -> list[tuple[Array, Array]]:
-        """Returns for each term the indexes of the documents with it in a field, and their contributions.
+        """Returns, for each term, the indexes of the documents whose field contains it, and the term's
+        contribution to each of them.
 
         Args:
             field_index: the index of the field.
@@ -351,7 +363,7 @@ class _ScoredPart:
         contributions: list[tuple[Array, Array]] = []
         for term_index, term_weight in terms.items():
             indexes, tf = self.part.fields[field_index].postings(term_index)
-            weight = float(np.float32(boost * term_weight))  # as in Lucene
+            weight = float(np.float32(boost * term_weight))  # Lucene multiplies in float32, too
             key = (field_index, term_index, weight)
             if key not in self._cached_contributions:
                 term = self.statistics[field_index].term(term_index, weight)
@@ -369,17 +381,17 @@ class _ScoredPart:
             term: the statistics of the term, with its weight.
         """
         lengths = self._lengths[field_index][indexes]
-        if len(indexes) == 0:  # df may be 0, and formulas divide by it
-            return lengths  # also empty
+        if len(indexes) == 0:  # don't apply the formula, because df can be 0 and formulas divide by it
+            return lengths  # an empty array, like the contributions
         model = self.scoring.model
         contributions = _checked_numbers(model(tf.astype(np.float64), lengths, term), len(indexes))
-        if isinstance(model, Weighted):  # the model has already applied the weight
+        if isinstance(model, Weighted):  # the formula has already multiplied by the weight
             return contributions.astype(np.float32)
         return np.asarray(term.weight * contributions, np.float32)
 
     @cached_property
     def _lengths(self) -> list[Array]:
-        """For each field the lengths that the model sees."""
+        """Each field's lengths as the model uses them: with the offset, and rounded."""
         offsets = self.scoring.length_offset
         return [
             self.scoring.length_rounding(counts.lengths.astype(np.float64) + offsets.get(field_index, 0))
@@ -388,12 +400,13 @@ class _ScoredPart:
 
 
 def _checked_numbers(result: Any, document_count: int) -> Array:
-    """Returns a formula's result after checking it, because a baseline's own formula may be wrong.
+    """Checks a formula's result and returns it. The check is needed because baselines can have their own
+    formulas, with mistakes in them.
 
     NaN often means that one of the collection's numbers is unknown, because formulas get NaN in its place.
 
     Raises:
-        ToucheError: if it is not a finite number for each document.
+        ToucheError: if the result isn't an array with a finite number for each document.
     """
     contributions = np.asarray(result)
     is_numeric = contributions.dtype.kind in "fiu"  # floats, signed or unsigned integers

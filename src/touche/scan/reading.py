@@ -1,4 +1,6 @@
-"""Reads a collection once: one or several processes count batches of documents, which are then joined."""
+"""Reads a collection once. One or several processes count batches of documents; their counts are then
+joined.
+"""
 
 import logging
 import time
@@ -25,11 +27,12 @@ _T = TypeVar("_T")
 
 _log = logging.getLogger(__name__)
 
-_BATCH_DOCUMENTS = 1000  # one process reads them at a time
-_MIN_PIECES = 8  # with fewer, one process is done before others have started
-_PACKED_RATIO = 3  # usual size of a text relative to the compressed file
-_MAX_PROCESSES = 16  # one process can't cut pieces for more
-_MERGED_DOCUMENTS = 1 << 16  # scored together, so that their counts fit into the processor's cache
+_BATCH_DOCUMENTS = 1000  # how many documents are counted at a time if there is only one process
+_MIN_PIECES = 8  # with fewer pieces than this, one process is done before others have started
+_PACKED_RATIO = 3  # a text is usually this many times as large as the compressed file
+_MAX_PROCESSES = 16  # the main process can't cut pieces fast enough for more processes
+# How many documents are scored together; their counts should fit into the processor's cache.
+_MERGED_DOCUMENTS = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -37,10 +40,12 @@ class Reading(Generic[_T]):
     """How to read a collection.
 
     Attributes:
-        begin: called once per process; returns a function that turns documents into a part.
+        begin: a function that is called once in each process. It returns a function that turns documents into
+            a part.
         merge: joins several parts.
-        summary: describes all parts for ``--verbose``.
-        among: the only ids to read, whose pieces aren't checked for repeated ids; None for all.
+        summary: a function that describes all parts in words, for ``--verbose``.
+        among: the ids of the documents to read; None for all documents. If only some are read, it isn't
+            checked whether ids repeat.
     """
 
     begin: Callable[[], Callable[[Sequence[AnyDocument]], _T]]
@@ -50,19 +55,21 @@ class Reading(Generic[_T]):
 
 
 class ReadingDocuments(Documents):
-    """A collection that an engine can't read in this process alone, so it makes the engine's parts itself."""
+    """A collection that can't simply be read in this process, e.g. because it's on a cluster. It therefore
+    has its own method that reads it and returns the parts.
+    """
 
     @abstractmethod
     def parts(self, reading: Reading[_T]) -> Parts[_T]:
-        """Returns the parts of a reading."""
+        """Reads the collection and returns its parts."""
 
 
 class _OneProcessError(Exception):
-    """One process must read the collection."""
+    """Several processes can't read the collection, so that one process has to do it."""
 
 
 def picked(documents: Iterable[AnyDocument], ids: Collection[str]) -> list[AnyDocument]:
-    """Returns the documents with some ids, in collection order.
+    """Returns the documents with these ids, in the order of the collection.
 
     Args:
         documents: the collection, not on a cluster. It's read once, by all processors if its files are large.
@@ -79,7 +86,7 @@ def picked(documents: Iterable[AnyDocument], ids: Collection[str]) -> list[AnyDo
 
 @dataclass(frozen=True)
 class _Picking:
-    """Picks the documents with some ids."""
+    """Turns documents into a part that consists of the documents with certain ids."""
 
     ids: Collection[str]
 
@@ -92,7 +99,7 @@ def _chain_lists(parts: Iterable[list[AnyDocument]]) -> list[AnyDocument]:
 
 
 def read_parts(documents: Iterable[AnyDocument], reading: Reading[_T]) -> Parts[_T]:
-    """Reads a collection once, and stores the parts made from its documents.
+    """Reads a collection once, and returns the parts that are made from its documents.
 
     Args:
         documents: the collection, which is never completely in memory.
@@ -105,7 +112,7 @@ def read_parts(documents: Iterable[AnyDocument], reading: Reading[_T]) -> Parts[
 
 
 def _local_parts(collection: Documents, reading: Reading[_T]) -> list[_T]:
-    """Returns the parts that this machine's processes make."""
+    """Reads a collection with one or several processes on this machine, and returns the parts."""
     began = time.monotonic()
     processes = min(processors(), _MAX_PROCESSES)
     parts = None
@@ -114,7 +121,7 @@ def _local_parts(collection: Documents, reading: Reading[_T]) -> list[_T]:
     if parts is None:
         processes = 1
         parts = list(parts_in_process(reading, collection))
-    if _log.isEnabledFor(logging.DEBUG):  # otherwise nobody needs the summary
+    if _log.isEnabledFor(logging.DEBUG):  # compute the summary only if it will be shown
         seconds = time.monotonic() - began
         summary = reading.summary(parts)
         _log.debug("read in %.1f s by %d of %d processors: %s", seconds, processes, processors(), summary)
@@ -122,23 +129,25 @@ def _local_parts(collection: Documents, reading: Reading[_T]) -> list[_T]:
 
 
 def _is_small(paths: Sequence[Path]) -> bool:
-    """Returns whether file sizes tell, or suggest for compressed files, that there are few pieces."""
+    """Returns whether a collection is so small that there are only few pieces, judging by file sizes. For
+    compressed files, this is an estimate.
+    """
     try:
         sizes = [
             path.stat().st_size * (_PACKED_RATIO if path.suffix in PACKED_SUFFIXES else 1) for path in paths
         ]
     except OSError:
         return False
-    # Full-size pieces, plus at most one smaller piece per file.
+    # All pieces have the full size, except at most one smaller piece per file.
     most_pieces = sum(sizes) / cutting.SIZE + len(paths)
     return most_pieces < _MIN_PIECES
 
 
 def parts_in_process(reading: Reading[_T], documents: Iterable[AnyDocument]) -> Iterator[_T]:
-    """Yields the parts made by this process."""
+    """Reads documents in this process, and yields the parts that are made from them."""
     make_part = reading.begin()
     remaining = iter(documents)
-    # Read batches until one is empty.
+    # Each call reads the next batch. An empty batch means that there are no more documents.
     batches = iter(lambda: list(islice(remaining, _BATCH_DOCUMENTS)), [])
     return _merge_small(reading.merge, ((len(batch), make_part(batch)) for batch in batches))
 
@@ -148,7 +157,7 @@ def _merge_small(merge: Callable[[Sequence[_T]], _T], parts: Iterable[tuple[int,
 
     Args:
         merge: joins several parts.
-        parts: each part with its number of documents.
+        parts: each part, preceded by its number of documents.
     """
     waiting: list[_T] = []
     waiting_documents = 0
@@ -159,7 +168,7 @@ def _merge_small(merge: Callable[[Sequence[_T]], _T], parts: Iterable[tuple[int,
             yield merge(waiting)
             waiting = []
             waiting_documents = 0
-    if waiting_documents:  # otherwise the last parts contain no documents and are left out
+    if waiting_documents:  # if 0, the remaining parts contain no documents and are left out
         yield merge(waiting)
 
 
@@ -167,18 +176,20 @@ def parts_in_parallel(reading: Reading[_T], collection: Documents, processes: in
     """Returns a collection's parts, read by several processes.
 
     Returns:
-        All parts, or None if a single process must read the collection: its format has no pieces,
-        processes can't import its functions, or something fails. The single process then finds and
-        reports errors in the files. A warning reports processes that died or can't start.
+        All parts; None if one process must read the collection instead. This is the case if files in this
+        format can't be divided into pieces, if other processes can't import the functions in ``reading``, or
+        if anything fails. When one process then reads the collection, it finds errors in the files and
+        reports them. If processes died or couldn't be started, there is a warning.
     """
     pieces = collection.pieces()
     try:
-        dumps(reading.begin)  # other processes can't import lambdas or inner functions
+        # Raises an error for lambdas and inner functions, because other processes can't import them.
+        dumps(reading.begin)
     except (PicklingError, AttributeError, TypeError):
         return None
-    if pieces is None:  # a format without pieces
+    if pieces is None:  # files in this format can't be divided into pieces
         return None
-    # Only large collections need these 10 ms.
+    # Imported here, because it takes 10 ms and is only needed for large collections.
     from concurrent.futures.process import BrokenProcessPool
 
     from touche.io.processes import CannotStartError
@@ -186,9 +197,10 @@ def parts_in_parallel(reading: Reading[_T], collection: Documents, processes: in
     try:
         counted_parts = _parts_of_pieces(reading, pieces, processes)
         parts = list(_merge_small(reading.merge, counted_parts))
-        if not parts and reading.among is None:  # the one process reports that there are no documents
+        # The collection is empty; let one process read it, which reports that.
+        if not parts and reading.among is None:
             return None
-        return parts  # can be empty if only some documents are read
+        return parts  # empty if none of the documents in ``among`` exists
     except (_OneProcessError, InputError):
         return None
     except (CannotStartError, BrokenProcessPool, OSError) as error:
@@ -200,17 +212,17 @@ def parts_in_parallel(reading: Reading[_T], collection: Documents, processes: in
 def _parts_of_pieces(
     reading: Reading[_T], pieces: Iterable[Piece], processes: int
 ) -> Iterator[tuple[int, _T]]:
-    """Yields each piece's part with its number of documents, in order.
+    """Yields each piece's part, preceded by its number of documents, in the order of the pieces.
 
     Raises:
         _OneProcessError: if a piece is broken, or an id occurs twice.
     """
-    from touche.io.processes import Pool, in_order  # only large collections need these 10 ms
+    from touche.io.processes import Pool, in_order  # takes 10 ms, only needed for large collections
 
     seen: set[str] = set()
     with Pool(processes, _begin_worker, reading.begin, reading.among) as pool:
         pool.check("read the collection", reading.begin)
-        # Reading a piece from its file again takes less time than sending it.
+        # Send pieces without their content: a worker that reads it from the file again is faster.
         sent = (piece.without_raw() for piece in pieces)
         for _, future in in_order(sent, partial(pool.submit, _part_of_piece), processes):
             ids, document_count, part = future.result()
@@ -221,28 +233,31 @@ def _parts_of_pieces(
             yield document_count, part
 
 
-# In a worker: one item with the function that makes parts, and the only ids to read.
+# Global state of a worker process: a list with one item, which is the function that makes parts and the ids
+# of the documents to read.
 _worker_state: list[tuple[Callable[[Sequence[AnyDocument]], Any], Collection[str] | None]] = []
 
 
 def _begin_worker(begin: Callable[[], Callable[..., Any]], among: Collection[str] | None) -> None:
-    """Prepares a process for all pieces that it will read. Arguments as in ``Reading``."""
+    """Prepares a worker process before it reads its first piece. Arguments as in ``Reading``."""
     _worker_state.append((begin(), among))
 
 
 def _part_of_piece(piece: Piece) -> tuple[Sequence[str], int, Any]:
     """Returns a piece's ids, number of documents and part; the part is None after a failure.
 
-    We use the ids to find those in several pieces. If only some documents are read, no ids are returned.
+    The ids are used to find documents that are in several pieces. If only some documents are read, no ids are
+    returned, because this isn't checked.
     """
     try:
         make_part, among = _worker_state[0]
         documents: list[AnyDocument] = []
         for document in piece.with_raw().documents(wanted=among):
-            if isinstance(document, RawPage | Skipped):  # only the main process parses or skips pages
+            # Pages that have to be parsed or skipped are only handled by the main process.
+            if isinstance(document, RawPage | Skipped):
                 return (), 0, None
             documents.append(document)
         ids = [document.id for document in documents] if among is None else []
         return ids, len(documents), make_part(documents)
-    except Exception:  # the main process repeats the work and reports the error
+    except Exception:  # any error: the main process reads the collection again and reports it
         return (), 0, None

@@ -1,4 +1,4 @@
-"""A whole collection's statistics, added up from its parts."""
+"""Statistics of a whole collection, which are the sums of its parts' statistics."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ import numpy as np
 
 from touche.scan.kernel import Counts
 
-UNKNOWN = -1  # an unknown number
+UNKNOWN = -1  # stands for a number that isn't known
 Integers = np.ndarray[Any, np.dtype[np.int64]]
 
 
@@ -18,11 +18,11 @@ class Term:
     """A term's statistics in a field. Unknown numbers are NaN.
 
     Attributes:
-        df: how many documents contain it.
-        ttf: its frequency in all documents.
+        df: the number of documents that contain the term.
+        ttf: how often the term occurs in all documents together.
         documents: how many documents have at least one token (N in formulas).
-        tokens: the number of tokens in all documents.
-        weight: its frequency in the title times the field's weight, as float32.
+        tokens: the number of tokens in all documents together.
+        weight: the term's frequency in the title times the field's weight, as float32.
     """
 
     df: float
@@ -65,7 +65,8 @@ class Statistics:
         Args:
             counts: their counts.
         """
-        # The sum of tf before each posting, and finally over all.
+        # At each posting's index, the sum of tf over all postings before it. The last element is the sum over
+        # all postings.
         tf_before = np.concatenate([[0], np.cumsum(counts.tf, dtype=np.int64)])
         return cls(
             documents=int(np.count_nonzero(counts.lengths)),
@@ -84,12 +85,13 @@ class Statistics:
         )
 
     def lengthened(self, length_offset: int) -> "Statistics":
-        """Returns the statistics as if each document with a token had more tokens of other terms.
+        """Returns the statistics as if each document that isn't empty had some more tokens, of other terms.
 
         Args:
             length_offset: how many tokens are added to each length.
         """
-        documents = max(self.documents, 0)  # if unknown, the mean length is NaN whatever the number of tokens
+        # If the number of documents is unknown, 0 will do: the mean length is NaN in any case.
+        documents = max(self.documents, 0)
         return replace(self, tokens=self.tokens + length_offset * documents)
 
     def term(self, index: int, weight: float = 1.0) -> Term:
@@ -103,7 +105,7 @@ class Statistics:
             df=_nan_if_unknown(int(self.df[index])),
             ttf=_nan_if_unknown(int(self.ttf[index])),
             documents=_nan_if_unknown(self.documents),
-            tokens=self.tokens,  # always known
+            tokens=self.tokens,  # unlike other numbers, this one is always known
             weight=weight,
         )
 

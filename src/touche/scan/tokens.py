@@ -1,7 +1,7 @@
 """Turns texts into terms, exactly like Lucene's analyses.
 
-words.c is the StandardTokenizer. Lucene's filters change single tokens, so each distinct word only needs
-them once.
+words.c does the same as Lucene's StandardTokenizer. Lucene's token filters change each token on its own, so
+it's enough to apply them once to each distinct word.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,21 +18,24 @@ _STOP_WORDS = frozenset(
     "a an and are as at be but by for if in into is it no not of on or such that the their then there these "
     "they this to was will with".split()
 )
-_WORD_END = "\0"  # ends a word
+_WORD_END = "\0"  # marks the end of a word in a beginning, which then stands for the whole word
 
 
 @dataclass(frozen=True)
 class Analysis:
     """Turns words into terms.
 
-    An ASCII word can only become one of the topics' terms, or be removed, if it has certain beginnings. Other
-    ASCII words only count for lengths, so the scan needn't analyze them.
+    To be fast, the scan only analyzes words with certain beginnings. All ASCII words that become one of the
+    topics' terms, and all that are removed, have such a beginning. All other ASCII words only count for
+    lengths.
 
     Attributes:
-        term: returns a word's term; empty if the word is removed.
-        beginning: returns the lower-case beginning of all ASCII words that become a term; NUL ends a word.
+        term: a function that returns the term that a word becomes; empty if the word is removed.
+        beginning: a function that returns, for a term, the beginning that all ASCII words that become this
+            term have, in lower case. If it ends with NUL, the whole word is meant.
         dropped: the beginnings of ASCII words that are removed.
-        closes_gaps: whether the words around a removed word become neighbours.
+        closes_gaps: whether the positions of the words after a removed word move up, so that its neighbours
+            become adjacent.
     """
 
     term: Callable[[str], str]
@@ -64,7 +67,9 @@ def words(text: str) -> list[str]:
 
 
 def encoded(text: str) -> bytes:
-    """Encodes text as UTF-8. A lone surrogate, from broken JSON escapes, becomes a question mark."""
+    """Encodes a text as UTF-8. Lone surrogates, which come from broken escapes in JSON, become question
+    marks.
+    """
     return text.encode("utf-8", "replace")
 
 
@@ -94,13 +99,15 @@ def _lower(word: str) -> str:
 @cache
 def _lower_case_table() -> Mapping[int, int]:
     """Returns a ``str.translate`` table from capital to small letters."""
-    others = dict(zip(table()["upper"].tolist(), table()["lower"].tolist(), strict=True))  # all but ASCII
+    # Pairs of letters outside of ASCII.
+    others = dict(zip(table()["upper"].tolist(), table()["lower"].tolist(), strict=True))
     return str.maketrans(ascii_uppercase, ascii_lowercase) | others
 
 
 def _english(word: str) -> str:
     """EnglishAnalyzer: removes possessives and stop words, and applies Porter's stemmer."""
-    # EnglishPossessiveFilter comes before lower case; two of its three apostrophes aren't ASCII.
+    # As in Lucene, EnglishPossessiveFilter comes before lower-casing, so check for S, too. It knows three
+    # apostrophes, two of which aren't ASCII.
     if len(word) > 1 and word[-1] in "sS" and word[-2] in "'\u2019\uff07":
         word = word[:-2]
     word = _lower(word)
@@ -108,7 +115,7 @@ def _english(word: str) -> str:
 
 
 def _stopped(word: str) -> str:
-    """Lower case without stop words; no stemmer."""
+    """Lower-cases a word, and removes stop words. There is no stemming."""
     word = _lower(word)
     return "" if word in _STOP_WORDS else word
 
@@ -119,7 +126,7 @@ def _plural(word: str) -> str:
 
 
 def _unstemmed(word: str) -> str:
-    """Lower case without accents; keeps stop words."""
+    """Lower-cases a word and removes accents. Stop words are kept."""
     return _lower(word).translate(_accents_table())
 
 
@@ -135,7 +142,8 @@ def _singular(word: str) -> str:
         return word
     if word.endswith("ies") and len(word) > 3 and word[-4] not in "ae":
         return word[:-3] + "y"
-    if word.endswith(("ies", "aes", "oes", "ees")):  # unchanged: trees, shoes, and other words in ies
+    # These words aren't changed, such as trees and shoes; words in ies that become y were handled above.
+    if word.endswith(("ies", "aes", "oes", "ees")):
         return word
     return word[:-1]
 
@@ -147,36 +155,43 @@ def _accents_table() -> Mapping[int, str]:
 
 
 def _in_java_units(stemmer: Callable[[str], str], word: str) -> str:
-    """Applies a stemmer to UTF-16 units, because Java counts a character beyond U+FFFF as two."""
+    """Applies a stemmer to a word in UTF-16 units. In Java, a character beyond U+FFFF counts as two, which
+    matters for a stemmer that looks at lengths.
+    """
     if word.isascii() or max(word) <= "\uffff":
         return stemmer(word)
     encoded_word = word.encode("utf-16-le")
     units = (int.from_bytes(encoded_word[at : at + 2], "little") for at in range(0, len(encoded_word), 2))
-    stemmed = stemmer("".join(map(chr, units)))  # a character per unit
-    # Python only encodes a pair's units with "surrogatepass", and decodes each pair as one character.
+    stemmed = stemmer("".join(map(chr, units)))  # each UTF-16 unit becomes a character of its own
+    # Join pairs of surrogates again: encode them, which Python only does with "surrogatepass", and decode
+    # each pair as one character.
     return stemmed.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
 
 
 def _stem_prefix(*endings: str) -> Callable[[str], str]:
-    """Returns a function from a stem to the beginning that all its words share.
+    """Returns a function that returns, for a stem, the beginning that all words with this stem have in
+    common.
 
     Args:
-        endings: after these endings, a stem's last letter can differ in words: the stem of sky is ski.
+        endings: if a stem has one of these endings, its last letter can differ from the letter in the word,
+            as in sky, whose stem is ski. The beginning then excludes this letter.
     """
-    # A one-letter stem is the word itself, so its letter is the same.
+    # If the stem has one letter, it's the same as the word, so keep the letter.
     return lambda term: term[:-1] if len(term) > 1 and term.endswith(endings) else term
 
 
 def _whole_word(term: str) -> str:
-    """Marks a term's end: without stemming, only the word itself becomes it."""
+    """Adds the mark for the end of the word. Used if there is no stemming, because only the word itself
+    becomes the term.
+    """
     return term + _WORD_END
 
 
 _ANALYSES: Mapping[str, Analysis] = {
     "standard": Analysis(_lower, _whole_word),
     "stopped": Analysis(_stopped, _whole_word, dropped=tuple(word + _WORD_END for word in _STOP_WORDS)),
-    # Stemming cuts or changes endings: skies and sky become ski, hoping becomes hope, stabilities
-    # becomes stabl.
+    # Porter's stemmer removes endings or changes their last letter: skies and sky become ski, hoping becomes
+    # hope, stabilities becomes stabl.
     "english": Analysis(
         _english,
         _stem_prefix("i", "e", "bl"),

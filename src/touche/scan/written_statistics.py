@@ -1,4 +1,6 @@
-"""A collection's statistics in a file, so that you can rank a part like the whole."""
+"""Writes and reads files with a collection's statistics. With such a file, a part of the collection can be
+ranked as if the rest were there.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,20 +12,23 @@ from touche.errors import InputError
 from touche.io.opening import open_binary
 from touche.io.writing import make_folder, write_whole
 
-_MAX_BYTES = 1 << 26  # longer files are cut off, and so refused; fifty topics need about 20,000 bytes
+# Only this much of a file is read, so that longer files are broken and rejected; fifty topics need about
+# 20,000 bytes.
+_MAX_BYTES = 1 << 26
 
 Count = Annotated[int, msgspec.Meta(ge=0, lt=1 << 62)]
 
 
 class KnownStatistics(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What we know about a field in the whole collection: counts, or numbers fitted to scores.
+    """What is known about a field in the whole collection. The numbers were counted, or inferred from scores.
 
     Attributes:
         analysis: the name of the analysis that turned its texts into terms.
         documents: how many documents have a token in this field; None if unknown.
         tokens: the number of tokens.
-        terms: each term's document frequency and collection frequency; None if unknown.
-        estimated: whether the terms' numbers are estimates, which larger counts don't contradict.
+        terms: each term's document frequency and collection frequency; each of them is None if it's unknown.
+        estimated: whether the numbers in ``terms`` are estimates. If so, it's no error if larger numbers are
+            counted in a part of the collection.
     """
 
     analysis: str
@@ -35,16 +40,17 @@ class KnownStatistics(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     def __post_init__(self) -> None:
         """Raises ValueError if numbers contradict each other.
 
-        We assume the smallest possible df and the largest possible value for other unknown numbers, so that
-        unknown numbers contradict nothing.
+        For unknown numbers, values are assumed that can't cause a contradiction: for df the smallest possible
+        value, for all others the largest.
         """
         documents = self.tokens if self.documents is None else self.documents
         for known_df, known_ttf in self.terms.values():
-            most_ttf = 0 if known_df == 0 else self.tokens  # a term in no document never occurs
+            # If no document contains the term, it occurs 0 times.
+            most_ttf = 0 if known_df == 0 else self.tokens
             ttf = most_ttf if known_ttf is None else known_ttf
             df = min(ttf, 1) if known_df is None else known_df
-            # A document with a term contains it at least once, and a term that occurs is in some
-            # document.
+            # Each document with the term contains it at least once, so df can't exceed ttf. If the term
+            # occurs at all, it's in at least one document, so df can't be 0.
             if df > min(ttf, documents) or ttf > self.tokens or (df == 0 and ttf > 0):
                 raise ValueError("the counts of a term contradict each other, or those of the collection")
         if documents > self.tokens:
@@ -70,7 +76,8 @@ class _Known(msgspec.Struct):
 
 
 def read_known(path: Path) -> dict[str, KnownStatistics | None]:
-    """Reads each field's known statistics by name; None for a field without any.
+    """Reads the known statistics of each field, by the field's name. The value is None for fields of which
+    nothing is known.
 
     Raises:
         InputError: if the file can't be read, or contains something else.
@@ -79,6 +86,6 @@ def read_known(path: Path) -> dict[str, KnownStatistics | None]:
         raw = file.read(_MAX_BYTES)
     try:
         return msgspec.json.decode(raw, type=_Known).fields
-    except (ValueError, RecursionError) as error:  # no such file, not UTF-8, or nested too deeply
+    except (ValueError, RecursionError) as error:  # broken JSON, not UTF-8, or nested too deeply
         remedy = "pass a file that --keep-statistics has written"
         raise InputError(path, "the file has no statistics of a collection", remedy) from error

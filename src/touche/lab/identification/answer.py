@@ -1,4 +1,6 @@
-"""A run's inferred settings, as records and in sentences."""
+"""Decides which hypothesis about a run's settings is the answer, and describes it in records and
+sentences.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,11 +29,14 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 NOTHING = "No hypothesis stands out."
-WITHIN = (1e-5, 1e-4, 1e-3)  # we list the shares of scores reproduced within these errors
-_NEXT = 5  # hypotheses listed after the winner
-_FEWEST = 20  # scores beyond the free parameters; fewer aren't enough evidence
+# A score counts as reproduced if its error is at most this; there is a share for each of the three limits.
+WITHIN = (1e-5, 1e-4, 1e-3)
+_NEXT = 5  # how many hypotheses are listed after the best one
+# The number of scores minus the number of free parameters must be at least this, because fewer scores aren't
+# enough evidence.
+_FEWEST = 20
 _MAJORITY = 0.75  # of the scores beyond the free parameters
-_STANDARD_ERRORS = 2.0  # for a significant difference
+_STANDARD_ERRORS = 2.0  # how large a difference must be to be significant
 
 
 @dataclass(frozen=True)
@@ -39,14 +44,16 @@ class Candidate:
     """A hypothesis and how well it fits the scores.
 
     Attributes:
-        hypothesis: in words.
-        axes: its values on the search's axes.
+        hypothesis: the hypothesis in words.
+        axes: the hypothesis' value on each axis of the search, such as model or analysis.
         documents: n, the number of documents with fitted scores.
-        free_parameters: p, without dependent numbers.
-        floor: p / n, the share of scores that free parameters could reproduce for a wrong hypothesis.
-        shares: the shares of scores reproduced within 1e-5, 1e-4 and 1e-3.
-        median: the median error.
-        differs: whether it differs significantly from the first candidate.
+        free_parameters: p, the number of free parameters. Numbers that follow from others aren't counted.
+        floor: p / n, the share of scores that even a wrong hypothesis could reproduce, because each free
+            parameter can be fitted to one score.
+        shares: three numbers: the shares of scores that are reproduced with an error of at most 1e-5, 1e-4
+            and 1e-3.
+        median: the median error over all fitted scores, in the unit of the scores.
+        differs: whether this candidate is significantly worse than the first one.
     """
 
     hypothesis: str
@@ -71,7 +78,9 @@ class TopicShare:
 
 @dataclass(frozen=True)
 class TermNumber:
-    """A term's number in a field. What it means depends on the model, e.g. a weight or ln(mu P)."""
+    """The number that was fitted for a term in a field. Depending on the model, it's the term's weight, ln(mu
+    P) or something else.
+    """
 
     field: str
     term: str
@@ -84,20 +93,22 @@ class Answer(Shown):
 
     Attributes:
         in_run: how many of the run's documents are for the task's topics.
-        decimals: the scores' decimals in the file; 7 if they aren't rounded.
-        tried: the number of hypotheses.
+        decimals: how many decimals the scores in the file have; 7 if they aren't rounded.
+        tried: how many hypotheses were tried.
         stands_out: whether the first candidate is the answer.
-        is_outside: whether the search found no hypothesis that reproduces most of the scores beyond its free
-            parameters, though there are enough. If there are too few, or several models reproduce them,
-            nothing is known about the scores' origin.
+        is_outside: whether the run was probably made in a way that isn't among the hypotheses. This is the
+            case if no hypothesis reproduces most of the scores, although there are enough of them. If there
+            are too few scores, or if several models reproduce them, this is False, because then nothing is
+            known about the scores' origin.
         reason: why the first candidate is or isn't the answer.
         candidates: the best candidate and the next five.
         nearest: the candidate with the smallest median error.
-        undecided: values that the scores don't distinguish, by axis, the best candidate's first.
-        numbers: the first candidate's numbers shared by all terms.
-        terms: the first candidate's numbers for each term.
-        collections: N and df by field, where they are whole numbers.
-        topics: the shares by topic.
+        undecided: for each axis, the values that fit the scores equally well; the best candidate's value
+            comes first.
+        numbers: the first candidate's parameters that are the same for all terms, such as mu.
+        terms: the first candidate's fitted number for each term and field.
+        collections: N and df by field, as far as whole numbers for them follow from the fitted numbers.
+        topics: for each topic, the share of its scores that the first candidate reproduces.
         worst: the documents with the largest errors.
     """
 
@@ -136,20 +147,20 @@ class Answer(Shown):
         if not self.stands_out:
             return NOTHING
         name = self.candidates[0].hypothesis
-        # The weights' formula tells BM25 from TF_IDF. If it's unknown or differs between fields, the
-        # name keeps both.
+        # BM25 and TF_IDF have different formulas for the weights of terms, so these tell which of the two it
+        # is. If the formula is unknown, or not the same for all fields, both names are shown.
         models = {
             "Terrier's TF_IDF" if "Terrier" in frequencies.weight else BM25
             for frequencies in self.collections.values()
         }
         if len(models) == 1:
             name = name.replace(BM25_OR_TFIDF, models.pop())
-        # Some numbers have no text, such as b, which is in k1's.
+        # Leave out numbers without a text: b, for example, is described together with k1.
         parameters = [str(number) for number in self.numbers if str(number)]
         return "; ".join([name, *parameters])
 
     def sentences(self) -> Iterator[str]:
-        """Yields the sentences around the tables."""
+        """Yields the sentences that are printed before and after the tables."""
         yield self.reason[0].upper() + self.reason[1:] + "."
         if self.stands_out:
             for axis, values in self.undecided.items():
@@ -171,8 +182,8 @@ def answer(sample: Sample, documents: Iterable[AnyDocument] | None = None) -> An
 
     Args:
         sample: the sample.
-        documents: all the dataset's documents, or None. If they are the whole collection, a formula with
-            their statistics can reproduce all scores.
+        documents: all documents in the dataset, or None. If they are the whole collection, their statistics
+            are known, and the right formula reproduces all scores with them.
 
     Raises:
         ToucheError: if Lucene isn't installed, or fitting processes die.
@@ -181,7 +192,7 @@ def answer(sample: Sample, documents: Iterable[AnyDocument] | None = None) -> An
     winner = fits[0]
     equal = _equal_fits(fits)
     stands_out, is_outside, reason = verdict(winner, equal)
-    # Only BM25's and TF_IDF's fitted numbers are weights that document frequencies follow from.
+    # Only for BM25 and TF_IDF are the fitted numbers weights from which document frequencies can be computed.
     has_frequencies = stands_out and winner.hypothesis.axes["model"] == BM25_OR_TFIDF
     return Answer(
         in_run=sample.in_run,
@@ -202,19 +213,21 @@ def answer(sample: Sample, documents: Iterable[AnyDocument] | None = None) -> An
 
 
 def _equal_fits(fits: Sequence[Fit]) -> list[Fit]:
-    """Returns the winner, which is the first fit, and the fits that are as good.
+    """Returns the first fit, which is the best one, and those that are as good.
 
-    A closed form leaves hardly any free parameters, so one more reproduced score makes a fit better. With
-    free parameters, the difference must be significant.
+    Closed forms have hardly any free parameters, so one of them is better even if it reproduces only one more
+    score. Fits with free parameters are only better if the difference is significant.
     """
     winner, *others = fits
-    if winner.hypothesis.formula:  # then all fits are closed forms
+    if winner.hypothesis.formula:  # the best fit is a closed form, and so are all others then
         return [fit for fit in fits if fit.share() == winner.share()]
     return [winner, *(fit for fit in others if not differs(winner, fit))]
 
 
 def candidate(fit: Fit, equal: Sequence[Fit]) -> Candidate:
-    """Describes a fit. ``equal`` contains the winner and fits that don't differ significantly from it."""
+    """Returns the record that describes a fit. ``equal`` contains the best fit and those that don't differ
+    significantly from it.
+    """
     return Candidate(
         hypothesis=str(fit.hypothesis),
         axes=fit.hypothesis.axes,
@@ -223,7 +236,7 @@ def candidate(fit: Fit, equal: Sequence[Fit]) -> Candidate:
         floor=fit.floor,
         shares=tuple(map(fit.share, WITHIN)),
         median=fit.median,
-        differs=not any(fit is other for other in equal),  # == would compare arrays
+        differs=not any(fit is other for other in equal),  # ``is`` and not ==, which would compare arrays
     )
 
 
@@ -232,8 +245,8 @@ def differs(a: Fit, b: Fit) -> bool:
 
     Like McNemar's test, we count the documents that only one fit reproduces. The counts must differ by more
     than two standard errors plus the difference in free parameters, because each free parameter can reproduce
-    one score for a wrong hypothesis. We don't compare mean errors: a few documents with other texts would
-    dominate them.
+    one score for a wrong hypothesis. Mean errors aren't compared, because a few documents whose texts have
+    changed would dominate them.
     """
     only_a = np.count_nonzero((a.errors <= TOLERANCE) & (b.errors > TOLERANCE))
     only_b = np.count_nonzero((b.errors <= TOLERANCE) & (a.errors > TOLERANCE))
@@ -253,12 +266,13 @@ def verdict(winner: Fit, equal: Sequence[Fit]) -> tuple[bool, bool, str]:
         the reason as a clause.
     """
     reproduced = f"the best hypothesis reproduces {winner.share():.1%} of the scores"
-    # A formula needs no free parameter per term, so the right one reproduces every score. But its fit can
-    # miss the right parameters, so the right one may be among those that don't.
+    # A closed form has no free parameter for each term, so the right one must reproduce every score. If none
+    # does, we can't tell: the right one may be among them, but with parameters that the fit didn't find.
     if winner.hypothesis.formula and winner.share() < 1:
         statistics = f"{reproduced} with the documents' statistics"
         return False, False, f"{statistics}; no hypothesis reproduces all scores"
-    scores_beyond = len(winner.errors) - winner.free_parameters  # any hypothesis could reproduce the others
+    # Any hypothesis could reproduce as many scores as it has free parameters.
+    scores_beyond = len(winner.errors) - winner.free_parameters
     if scores_beyond < _FEWEST:
         reproducible = f"all scores except {scores_beyond}, too few to decide"
         return False, False, f"its {winner.free_parameters} free parameters could reproduce {reproducible}"
@@ -293,7 +307,7 @@ def undecided(
         for analysis in equal_analyses.get(hypothesis.analysis, ())
     ]
     all_axes = [hypothesis.axes for hypothesis in [*hypotheses, *with_equal_analyses]]
-    # A dict keeps the order, so the winner's value comes first.
+    # A dictionary removes duplicates and keeps the order, so the best fit's value comes first.
     values = {axis: tuple(dict.fromkeys(axes[axis] for axes in all_axes)) for axis in all_axes[0]}
     return {axis: different for axis, different in values.items() if len(different) > 1}
 

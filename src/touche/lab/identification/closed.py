@@ -1,7 +1,8 @@
-"""Closed forms: a complete dataset's statistics replace the terms' free parameters.
+"""Fits closed forms: formulas in which the statistics of a complete dataset replace the free parameters of
+terms.
 
-Only a few numbers remain, such as mu, k1 and b. So a formula that reproduces all of a run's scores made
-them, and a wrong one reproduces few.
+Only a few numbers have to be fitted, such as mu, k1 and b. So if a formula reproduces all scores of a run,
+the run was made with it; a wrong formula reproduces only few.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,11 +31,15 @@ from touche.lab.identification.parameters import near
 from touche.lab.identification.samples import Array
 from touche.scan.statistics import Statistics
 
-FLOOR = "lowest idf"  # replaces negative idf in rank_bm25; depends on all terms in the collection
-WEIGHT = "weight"  # the second field's
-NEGLIGIBLE = 1e-3  # below this weight of the second field, it's really a hypothesis with one field
+# Rank_bm25 replaces negative idf with this number, which depends on all terms in the collection.
+FLOOR = "lowest idf"
+WEIGHT = "weight"  # the name of the second field's weight among the parameters
+# If the second field's weight is smaller, the hypothesis is the same as one with only the first field.
+NEGLIGIBLE = 1e-3
 _CALLS = 100  # maximum number of evaluations in one fit
-_LARGEST_LOGARITHM = 30.0  # a parameter's, far beyond real ones; products of several are still finite
+# Limit for the logarithms of parameters: far above realistic values, but products of several parameters are
+# still finite.
+_LARGEST_LOGARITHM = 30.0
 
 Parameters = Mapping[str, float]
 
@@ -62,7 +67,9 @@ def _lucene_idf(known: Statistics) -> Array:
 
 
 def _okapi(values: Parameters, known: Statistics) -> Array:
-    """Returns (k1 + 1) idf. rank_bm25 replaces each negative idf with one number, a free parameter here."""
+    """Returns (k1 + 1) idf for each term. rank_bm25 replaces all negative idf with the same number, which is
+    a free parameter here.
+    """
     idf = np.log((known.documents - known.df + 0.5) / (known.df + 0.5))
     return (values[K1] + 1) * np.where(idf < 0, values[FLOOR], idf)
 
@@ -117,7 +124,7 @@ FORMULAS: Mapping[str, Formula] = {
 
 def _shared(values: Parameters, known: Statistics) -> list[float]:
     """Returns the numbers shared by all terms of a field, in the model's order. All are positive."""
-    # At least 1, because no document may have this field.
+    # At least 1, because it can happen that no document has this field, and 0 can't be a divisor.
     documents = max(known.documents, 1)
     tokens = max(known.tokens, 1)
     if K1 in values:  # BM25 has c0 = k1 (1 - b) and c1 = k1 b / avgdl, where avgdl is tokens / documents
@@ -147,13 +154,14 @@ def fit_closed(problem: Problem) -> Fit:
     from scipy.optimize import leastsq  # takes 490 ms
 
     begins = dict(FORMULAS[problem.hypothesis.formula].begins)
-    if problem.hypothesis.weight is None:  # it's free
-        begins[WEIGHT] = (1.0, 0.25)  # fields of equal weight, or a less important second field
+    if problem.hypothesis.weight is None:  # the second field's weight is a free parameter
+        begins[WEIGHT] = (1.0, 0.25)  # both fields have equal weight, or the second one is less important
     names = [*begins]
 
     def residuals(logarithms: Array) -> Array:
         numbers = _numbers(problem, _parameters(names, logarithms))
-        # Parameters without a finite score get a huge error, so the fit moves away from them.
+        # If scores aren't finite with some parameters, return a huge error, so that the fit moves away from
+        # them.
         return np.nan_to_num(problem.residuals(numbers), nan=1e6, posinf=1e6, neginf=-1e6)
 
     def error(logarithms: Array) -> float:
@@ -172,7 +180,7 @@ def fit_closed(problem: Problem) -> Fit:
             best = leastsq(lambda x: residuals(x) * is_better_half, best, full_output=True, maxfev=_CALLS)[0]
     values = _parameters(names, best)
     as_fitted = _described(problem, values)
-    # A value stays unless it's close to a round one.
+    # Replace values that are close to a round number with that number.
     rounded = _described(problem, {name: near(value) or value for name, value in values.items()})
     return rounded if rounded.share() >= as_fitted.share() else as_fitted
 
@@ -200,8 +208,8 @@ def _described(problem: Problem, values: Parameters) -> Fit:
     return Fit(
         problem=problem,
         numbers=numbers,
-        deviations=np.zeros(len(numbers)),  # unknown and unused
-        errors=np.nan_to_num(problem.errors(numbers), nan=np.inf),  # NaN isn't reproduced
+        deviations=np.zeros(len(numbers)),  # not computed, because nobody uses them
+        errors=np.nan_to_num(problem.errors(numbers), nan=np.inf),  # a score that is NaN isn't reproduced
         free_parameters=len(values),
         parameters=values,
     )

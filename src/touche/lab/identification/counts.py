@@ -1,4 +1,4 @@
-"""Counts the topics' terms, and lengths, for every analysis."""
+"""Counts the terms of topics in documents, and the documents' lengths, for every analysis that is tried."""
 
 import re
 from collections import defaultdict
@@ -44,7 +44,7 @@ class CandidateAnalysis:
     """An analysis: a tokenizer, lower case, and these filters.
 
     Attributes:
-        possessives: whether ``'s`` is removed first.
+        possessives: whether ``'s`` is removed from words before anything else.
         stop: the name of a stop word list.
         stemmer: a name in ``STEMMERS``.
         tokenizer: Lucene's StandardTokenizer, or a regular expression for words.
@@ -61,12 +61,12 @@ class CandidateAnalysis:
 
     @property
     def stopping(self) -> str:
-        """A phrase for the removed stop words."""
+        """A phrase that says which stop words are removed."""
         return "no stop words" if self.stop == NO_STOP_WORDS else f"{self.stop} stop words"
 
     @property
     def stemming(self) -> str:
-        """A phrase for the stemming, and the tokenizer if it isn't Lucene's."""
+        """A phrase that says how words are stemmed. If the tokenizer isn't Lucene's, it is mentioned, too."""
         if self.tokenizer != _TOKENIZER:
             return f"{self.stemmer}, words by {self.tokenizer}"
         return f"{self.stemmer}, possessives cut off" if self.possessives else self.stemmer
@@ -78,14 +78,14 @@ NAMED: Mapping[str, CandidateAnalysis] = {
 }
 _NAMES = {analysis: name for name, analysis in NAMED.items()}
 _ALL = [CandidateAnalysis(*choice) for choice in product((False, True), STOP_LISTS, STEMMERS)]
-# Named analyses come first, because they represent others with equal results. _ALL contains them
-# again.
+# Analyses with a name come first: if several analyses give equal results, the first one stands for all of
+# them. _ALL contains the named ones again, so duplicates are removed.
 ANALYSES = [*dict.fromkeys([*_NAMES, CandidateAnalysis(False, NO_STOP_WORDS, "no stemming", _WORDS), *_ALL])]
 
 
 @dataclass(frozen=True)
 class FieldCounts:
-    """Counts in the sample's field for one analysis.
+    """The counts in one field of the sample's documents, for one analysis.
 
     The first four arrays contain an element per pair of a document and a term that occurs both in its field
     and in its topic's title. ``lengths`` contains an element per document.
@@ -109,7 +109,9 @@ class FieldCounts:
     statistics: Statistics
 
     def __add__(self, other: "FieldCounts") -> "FieldCounts":
-        """Adds other documents' counts. On each side, the other's documents get length 0."""
+        """Adds the counts in other documents. Both arrays of lengths cover all documents; a length is 0 for
+        documents that this side hasn't counted, so the arrays can be added.
+        """
         return FieldCounts(
             rows=np.concatenate([self.rows, other.rows]),
             terms=np.concatenate([self.terms, other.terms]),
@@ -121,7 +123,7 @@ class FieldCounts:
         )
 
     def select(self, chosen: Integers) -> "FieldCounts":
-        """Returns some documents' counts, by ascending index."""
+        """Returns the counts for some of the documents, given by their indexes in ascending order."""
         is_chosen = np.isin(self.rows, chosen)
         # Only these documents' terms stay in the vocabulary, so terms get new indexes too.
         remaining, terms = np.unique(self.terms[is_chosen], return_inverse=True)
@@ -137,7 +139,9 @@ class FieldCounts:
         )
 
     def same_as(self, other: "FieldCounts") -> bool:
-        """Returns whether the counts are equal, even if the words differ. Then all fits are equal too."""
+        """Returns whether all counts are equal, even if the terms have different names. If so, both analyses
+        lead to the same fits, and only one needs to be tried.
+        """
         names = ("rows", "terms", "tf", "qtf", "lengths")
         return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
 
@@ -161,7 +165,8 @@ def count_terms(
         analyses: the analyses.
         documents: all documents in the dataset; without them, the statistics are the sample's.
     """
-    # A line is a document for one topic, so titles and documents can be in several lines.
+    # A line of the sample is a document for one topic. So the same title, and the same document, can be in
+    # several lines.
     topics, title_of_line = np.unique(sample.topics, return_inverse=True)
     titles = {_TITLE: [sample.titles[topic] for topic in topics]}
     vocabularies = {
@@ -181,7 +186,7 @@ def count_terms(
                 total[name] = total[name] + counts if name in total else counts
     all_lines = np.arange(
         len(sample.documents)
-    )  # selecting all lines drops terms that don't occur in the sample
+    )  # ``select`` is called with all lines, because it drops terms that don't occur in the sample
     return {
         analysis: {name: field.select(all_lines) for name, field in sums[analysis].items()}
         for analysis in analyses
@@ -191,7 +196,8 @@ def count_terms(
 def _chunks(
     sample: Sample, documents: Iterable[AnyDocument] | None
 ) -> Iterator[tuple[Sequence[str], Mapping[str, Sequence[str]]]]:
-    """Yields document ids and their texts by field: for all documents or, if there are none, for the sample.
+    """Yields chunks of documents: their ids, and their texts by field. If ``documents`` is None, these are
+    the documents in the sample.
 
     A chunk contains up to ``_CHUNK`` documents, or the whole sample.
     """
@@ -292,10 +298,11 @@ def _analysed(
             if name != ONE_FIELD
         }
         fields = {name: _matrix(field, len(numbers)) for name, field in numbered.items()}
-        if ONE_FIELD in texts:  # its words are its parts' words, which aren't counted again
+        # This field consists of the other fields, whose words have been counted already.
+        if ONE_FIELD in texts:
             fields[ONE_FIELD] = sum(fields[name] for name in PARTS)
         distinct = [word.decode() for word in numbers]
-        mapped = cache(partial(_mapped, distinct))  # several analyses share filters
+        mapped = cache(partial(_mapped, distinct))  # cached, because several analyses have the same filters
         for analysis in analyses:
             if analysis.tokenizer == tokenizer:
                 yield analysis, _terms(distinct, analysis, mapped), fields
@@ -332,7 +339,7 @@ def _terms(
     from touche.lucene.analysis import stop_words  # optional: Lucene
 
     if analysis.tokenizer != _TOKENIZER:
-        return distinct  # the regular expression's words stay as they are
+        return distinct  # words that a regular expression has found aren't changed
     filters = ("englishPossessive", "lowercase") if analysis.possessives else ("lowercase",)
     removed = stop_words(STOP_LISTS[analysis.stop])
     words_and_stems = zip(mapped(filters), mapped(filters + STEMMERS[analysis.stemmer]), strict=True)
@@ -345,8 +352,9 @@ def _mapped(distinct: Sequence[str], filters: Sequence[str]) -> list[str]:
 
     analyzer = Chain(tuple(filters), tokenizer="whitespace").build()
     terms = tokens(analyzer, " ".join(distinct))  # one call to Java for all words
-    # As many terms as words means one term per word. Lucene splits words with more than 255
-    # characters, but none of these filters removes words as well.
+    # If there are as many terms as words, each word has become one term. (Lucene splits words with more than
+    # 255 characters, so there can be more terms. There can't be fewer at the same time, because none of these
+    # filters removes words.)
     if len(terms) == len(distinct):
         return terms
     return ["".join(tokens(analyzer, word)) for word in distinct]

@@ -1,9 +1,10 @@
 """Ranking models as functions of unknown numbers, with their derivatives.
 
-tf is a term's frequency in a field, dl the field's stored length. A term also gets a number per field, called
-own, that depends on the whole collection. Shared numbers are the same for all terms. A model returns the
-terms' contributions to a score, their derivatives with respect to own, and a row of derivatives per shared
-number. Shared numbers are logarithms. The arrays tf, dl and own contain an element per document and term.
+tf is a term's frequency in a field, dl the field's stored length. For each field, a term has a number called
+own, which depends on the whole collection (for example, idf). Shared numbers, such as mu, are the same for
+all terms; they are given as logarithms. A model returns what each term contributes to a document's score, the
+derivatives of these contributions with respect to own, and, for each shared number, a row of derivatives with
+respect to it. The arrays tf, dl and own contain an element per document and term.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,7 +18,7 @@ from touche.scan.lengths import before_lucene_7, exact, one_byte
 from touche.scan.statistics import Statistics
 
 _LOG2_E = np.log2(np.e)
-_LARGEST_EXPONENT = 50.0  # keeps exponentials finite
+_LARGEST_EXPONENT = 50.0  # larger exponents are cut, so that exponentials are finite
 
 
 class Part(NamedTuple):
@@ -40,13 +41,15 @@ class Model:
 
     Attributes:
         part: maps tf, dl, own and shared numbers to contributions with derivatives.
-        begin: maps a field's statistics to initial values of own; most models only need the number of terms.
-        lengths: how engines may store lengths, by name.
+        begin: a function that returns the initial values of own for a field's statistics. Most models only
+            use the number of terms.
+        lengths: the names of the ways in which engines with this model store lengths, see ``LENGTHS``.
         common: initial values of numbers that all fields share.
         of_field: initial values of each field's numbers.
         relative: initial values for lengths divided by known mean lengths. All fields share these numbers,
             which replace ``common`` and ``of_field``. Empty if the formula doesn't use the mean length.
-        linear: whether own is a factor, so that we can't tell a field's weight from it.
+        linear: whether own is a factor of the contribution. If so, a field's weight can't be fitted
+            separately, because it's a factor, too.
     """
 
     part: Callable[[Array, Array, Array, Array], Part]
@@ -64,7 +67,7 @@ def dirichlet(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
     ratio = tf * np.exp(np.minimum(-own, _LARGEST_EXPONENT))
     # own contains mu in the ratio, so only the second logarithm depends on the shared number, ln mu
     value = np.log1p(ratio) - np.log1p(dl / mu)
-    is_positive = value > 0  # where contributions are negative, they and their derivatives are 0
+    is_positive = value > 0  # negative contributions are replaced with 0, so their derivatives are 0, too
     return Part(
         value=value * is_positive,
         by_own=-ratio / (1 + ratio) * is_positive,
@@ -87,7 +90,7 @@ def saturation(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
 
 def classic(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
     """Lucene's ClassicSimilarity: own sqrt(tf / dl)."""
-    share = np.sqrt(tf / np.maximum(dl, 1))  # a hypothesis's offset can make dl 0
+    share = np.sqrt(tf / np.maximum(dl, 1))  # at least 1, because dl can be 0 if the hypothesis has an offset
     return Part(own * share, share, np.empty((0, len(tf))))  # no shared numbers, hence no rows
 
 
@@ -118,9 +121,8 @@ def pl2(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
 
 
 def _relative(tf: Array, dl: Array) -> Array:
-    """Returns relative frequencies, kept below 1 because log2(1 - f) follows.
-
-    For a text that only repeats one term, it's 0.99999, as in Terrier.
+    """Returns the relative frequency f = tf / dl, limited to a number below 1, because the formulas contain
+    log2(1 - f). If a text consists of one term only, f is 0.99999, as in Terrier.
     """
     return np.where(tf < dl, tf / np.maximum(dl, 1), 0.99999)
 

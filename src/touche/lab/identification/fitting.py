@@ -12,27 +12,31 @@ from touche.lab.identification.differentiable_models import LENGTHS, MODELS, Mod
 from touche.lab.identification.hypotheses import MAXIMUM, SUM, Hypothesis
 from touche.lab.identification.samples import Array, Integers
 
-TOLERANCE = 1e-5  # how far off a reproduced score can be
-# The loss's scales. At the first one all scores count, at the last one only reproduced scores.
+TOLERANCE = 1e-5  # a score counts as reproduced if its error is at most this
+# The scales of the loss, one after the other. At the first scale, all scores influence the fit; at the last
+# one, only scores that are reproduced.
 SCALES = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5)
-_FIRST_STEPS = 100  # for the first scale, which needs the most
-_STEPS = 15  # for each other scale
+_FIRST_STEPS = 100  # the largest number of steps at the first scale, which needs more steps than the others
+_STEPS = 15  # the largest number of steps at each of the other scales
 _DAMPING = 1e-3  # at the start of a scale, relative to the second derivatives
 _LEAST_DAMPING = 1e-9
-_FACTOR = 5.0  # damping changes by this factor after a step
-LEAST_GAIN = 1e-8  # relative gain in loss; a smaller one ends a scale
-_HOPELESS = 0.1  # a fit ends if fewer scores than this share are within the scale
+_FACTOR = 5.0  # after each step, the damping is divided or multiplied by this factor
+LEAST_GAIN = 1e-8  # if a step improves the loss by a smaller share than this, go on with the next scale
+_HOPELESS = 0.1  # give up if the share of scores whose error is within the scale is smaller than this
 _FARTHEST = np.log(1000.0)  # how far a logarithmic number can move from its initial value
 _FLOAT32 = 2e-7  # relative precision of the engines' numbers
-_RIDGE = 1e-9  # added to matrices' diagonals, so that they have inverses even if no score needs a number
-_WEIGHT = 0.5  # a free weight's initial value
+# Added to the diagonals of matrices, so that they can be inverted even if no score depends on one of the
+# numbers.
+_RIDGE = 1e-9
+_WEIGHT = 0.5  # the initial value of a weight that is fitted
 
 
 class Evaluation(NamedTuple):
-    """A problem's scores for some numbers, and what their derivatives follow from.
+    """The scores that a hypothesis predicts with certain numbers, and what is needed to compute their
+    derivatives.
 
     Attributes:
-        parts: the contributions of each field's terms, before factors.
+        parts: for each field, what its terms contribute, before ``factors`` are applied.
         factors: each field's factors: the term's frequency in the title times the field's weight.
         field_scores: each document's score (column) in each field (row).
         predicted: the documents' predicted scores.
@@ -72,8 +76,8 @@ class Problem:
         hypothesis: the hypothesis.
         counts: its fields' counts.
         scores: the documents' scores in the run.
-        slack: each score's largest possible rounding error.
-        mean_lengths: its fields' mean lengths in the whole collection, or empty.
+        slack: for each score, its largest possible rounding error in the run.
+        mean_lengths: the mean length of each field in the whole collection, in tokens; empty if unknown.
     """
 
     hypothesis: Hypothesis
@@ -111,7 +115,7 @@ class Problem:
 
     @cached_property
     def size(self) -> int:
-        """How many free parameters there are: the fields', and a free weight."""
+        """The number of free parameters, including the second field's weight if it's free."""
         weights = 1 if self.hypothesis.weight is None else 0
         return int(self.own_columns[-1].stop) + weights
 
@@ -132,7 +136,7 @@ class Problem:
     @cached_property
     def lengths(self) -> list[Array]:
         """Each field's lengths as the engine stores them, or relative to known mean lengths."""
-        # With an offset of -1, an empty field's length would be negative.
+        # At least 0: with an offset of -1, the length of an empty field would be negative.
         shifted = [np.maximum(counts.lengths + self.hypothesis.offset, 0) for counts in self.counts]
         stored = [LENGTHS[self.hypothesis.lengths](lengths) for lengths in shifted]
         if self.mean_lengths and self.model.relative:
@@ -152,7 +156,7 @@ class Problem:
         values = [part.value * factor for part, factor in zip(parts, factors, strict=True)]
         field_scores = np.array([self._by_document(index, value) for index, value in enumerate(values)])
         is_maximum = self.hypothesis.combination == MAXIMUM
-        # A sum works for a single field too.
+        # If there is only one field, the sum is its score.
         predicted = field_scores.max(axis=0) if is_maximum else field_scores.sum(axis=0)
         return Evaluation(parts, factors, field_scores, predicted, residuals=predicted - self.scores)
 
@@ -165,7 +169,9 @@ class Problem:
         return self.evaluate(numbers).residuals
 
     def errors(self, numbers: Array) -> Array:
-        """Returns how far predicted scores are off, beyond the scores' rounding errors."""
+        """Returns, for each score, how much larger the prediction's error is than the score's possible
+        rounding error.
+        """
         return np.maximum(np.abs(self.residuals(numbers)) - self.slack, 0)
 
     def jacobian(self, numbers: Array) -> Array:
